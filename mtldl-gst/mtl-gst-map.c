@@ -4,8 +4,6 @@
 
 #include "mtl-gst-map-private.h"
 
-#include <mtldl/mtldl-dlpack.h>
-
 #include "mtl-gst-check-private.h"
 
 /* The owner of a view's memory. The memory is mapped by itself: gst_buffer_map() would replace
@@ -305,17 +303,18 @@ map_first (GstBuffer    *buffer,
 }
 
 static gboolean
-check_has_elements (MtlStridedLayout  *layout,
-                    GError           **error)
+check_has_elements (const gint64  *shape,
+                    gsize          n_dims,
+                    GError       **error)
 {
   g_autofree char *string = NULL;
-  const gint64 *shape;
-  gsize n_dims;
+  gboolean is_empty = FALSE;
 
-  if (!mtl_strided_layout_is_empty (layout))
+  for (gsize axis = 0; axis < n_dims; axis++)
+    is_empty |= shape[axis] <= 0;
+  if (!is_empty)
     return TRUE;
 
-  shape = mtl_strided_layout_get_shape (layout, &n_dims);
   string = mtl_gst_dims_to_string (shape, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "The shape %s has no elements; a view of a buffer needs at least 1", string);
@@ -332,8 +331,11 @@ mtl_gst_view_new_for_layout (GstBuffer         *buffer,
 {
   const gint64 size = mtl_strided_layout_get_required_size (layout, error);
   g_autoptr (MtlBuffer) bytes = NULL;
+  const gint64 *shape;
+  gsize n_dims;
 
-  if (size < 0 || !check_has_elements (layout, error))
+  shape = mtl_strided_layout_get_shape (layout, &n_dims);
+  if (size < 0 || !check_has_elements (shape, n_dims, error))
     return NULL;
 
   bytes = map_first (buffer, size, flags, error);
@@ -384,15 +386,6 @@ find_range (gsize               n_bytes,
   g_autofree char *strides = NULL;
   guint64 before, from;
 
-  for (guint axis = 0; axis < plane->n_dims; axis++)
-    if (plane->shape[axis] <= 0)
-      {
-        shape = mtl_gst_dims_to_string (plane->shape, plane->n_dims);
-        g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                     "The shape %s has no elements; a view of a buffer needs at least 1", shape);
-        return FALSE;
-      }
-
   if (get_reach (plane, &before, &from) && plane->byte_offset <= n_bytes
       && before <= plane->byte_offset && from <= n_bytes - plane->byte_offset)
     {
@@ -410,50 +403,20 @@ find_range (gsize               n_bytes,
   return FALSE;
 }
 
-static gboolean
-check_strides (const MtlGstPlane  *plane,
-               GError            **error)
-{
-  for (guint axis = 0; axis < plane->n_dims; axis++)
-    if (plane->shape[axis] > 1 && (plane->byte_strides[axis] & (plane->element_size - 1)) != 0)
-      {
-        g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                     "Elements of %u bytes have to be a multiple of that apart, not %"
-                     G_GINT64_FORMAT " bytes",
-                     plane->element_size, plane->byte_strides[axis]);
-        return FALSE;
-      }
-
-  return TRUE;
-}
-
-/* Creates a view of elements at the address. Takes the mapping. */
+/* Creates a view of elements of mapped memory. Takes the mapping. */
 static MtlStridedView *
 view_mapping (Mapping            *mapping,
               const MtlGstPlane  *plane,
               guint8             *data,
+              gsize               size,
+              gsize               byte_offset,
               GError            **error)
 {
-  /* Sizes are powers of 2, and divisions would be a good part of what all this costs. */
-  const int shift = g_bit_nth_lsf (plane->element_size, -1);
-  gint64 strides[G_N_ELEMENTS (plane->byte_strides)];
-  DLTensor tensor;
-
-  for (guint axis = 0; axis < plane->n_dims; axis++)
-    strides[axis] = plane->byte_strides[axis] >> shift;
-
-  tensor = (DLTensor) {
-    .data = data,
-    .device = { MTL_DEVICE_TYPE_CPU, 0 },
-    .ndim = plane->n_dims,
-    .dtype = { plane->dtype >> 8, plane->dtype & 0xff, 1 },
-    .shape = (gint64 *) plane->shape,
-    .strides = strides,
-  };
-  return mtl_strided_view_new_for_dlpack (&tensor,
-                                          mapping->n_writers != NULL
-                                            ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY,
-                                          mapping, (GDestroyNotify) mapping_free, error);
+  return mtl_strided_view_new_for_data (data, size, plane->dtype, plane->shape, plane->n_dims,
+                                        plane->byte_strides, plane->n_dims, byte_offset,
+                                        mapping->n_writers != NULL ? MTL_BUFFER_FLAGS_NONE
+                                                                   : MTL_BUFFER_FLAGS_READ_ONLY,
+                                        (GDestroyNotify) mapping_free, mapping, error);
 }
 
 /* Creates a view of elements of the buffer, which maps the memory that they are in. */
@@ -467,8 +430,8 @@ mtl_gst_view_new (GstBuffer          *buffer,
   gsize begin, size;
   guint8 *data;
 
-  if (!find_range (gst_buffer_get_size (buffer), plane, &begin, &size, error)
-      || !check_strides (plane, error))
+  if (!check_has_elements (plane->shape, plane->n_dims, error)
+      || !find_range (gst_buffer_get_size (buffer), plane, &begin, &size, error))
     return NULL;
 
   mapping = g_new (Mapping, 1);
@@ -479,7 +442,7 @@ mtl_gst_view_new (GstBuffer          *buffer,
       return NULL;
     }
 
-  return view_mapping (mapping, plane, data + (plane->byte_offset - begin), error);
+  return view_mapping (mapping, plane, data, size, plane->byte_offset - begin, error);
 }
 
 /* Creates a view of elements of memory that is already mapped for the buffer. It maps the
@@ -491,10 +454,9 @@ mtl_gst_view_new_mapped (GstBuffer          *buffer,
                          GError            **error)
 {
   Mapping *mapping;
-  gsize begin, size;
   guint8 *data;
 
-  if (!find_range (map->size, plane, &begin, &size, error) || !check_strides (plane, error))
+  if (!check_has_elements (plane->shape, plane->n_dims, error))
     return NULL;
 
   mapping = g_new (Mapping, 1);
@@ -505,5 +467,5 @@ mtl_gst_view_new_mapped (GstBuffer          *buffer,
       return NULL;
     }
 
-  return view_mapping (mapping, plane, data + plane->byte_offset, error);
+  return view_mapping (mapping, plane, data, map->size, plane->byte_offset, error);
 }

@@ -104,28 +104,16 @@ check_is_image (cairo_surface_t  *surface,
   return FALSE;
 }
 
-/* The bytes from the first row in memory to the last one. */
-static MtlBuffer *
-buffer_new_for_rows (cairo_surface_t  *surface,
-                     gint64            row_size,
-                     gsize            *byte_offset,
-                     GError          **error)
+/* The number of bytes of a row that exist. Cairo itself copies the end of such a row. */
+static gint64
+row_size_of (cairo_surface_t *surface,
+             gint64           pixels_size)
 {
   const int stride = cairo_image_surface_get_stride (surface);
-  const gint64 below = (gint64) (cairo_image_surface_get_height (surface) - 1) * stride;
-  guint8 *data;
 
-  /* Cairo itself copies the end of such a row. */
-  if (stride == cairo_format_stride_for_width (cairo_image_surface_get_format (surface),
-                                               cairo_image_surface_get_width (surface)))
-    row_size = stride;
-
-  cairo_surface_flush (surface);
-  data = cairo_image_surface_get_data (surface);
-  *byte_offset = MAX (-below, 0);
-  return mtl_buffer_new_for_data (data - *byte_offset, ABS (below) + row_size, NULL,
-                                  MTL_BUFFER_FLAGS_NONE, release_surface,
-                                  cairo_surface_reference (surface), error);
+  return stride == cairo_format_stride_for_width (cairo_image_surface_get_format (surface),
+                                                  cairo_image_surface_get_width (surface))
+           ? stride : pixels_size;
 }
 
 /**
@@ -169,9 +157,7 @@ MtlStridedView *
 mtl_gtk_view_from_surface (cairo_surface_t  *surface,
                            GError          **error)
 {
-  g_autoptr (MtlStridedLayout) layout = NULL;
-  g_autoptr (MtlBuffer) buffer = NULL;
-  gint64 shape[3], byte_strides[3], item_size;
+  gint64 shape[3], byte_strides[3], item_size, below;
   const PixelFormat *format;
   gsize byte_offset;
   guint n_dims;
@@ -194,16 +180,16 @@ mtl_gtk_view_from_surface (cairo_surface_t  *surface,
   byte_strides[1] = MAX (format->n_channels, 1) * item_size;
   byte_strides[2] = item_size;
 
-  layout = mtl_strided_layout_new_with_byte_strides (shape, n_dims, byte_strides, n_dims,
-                                                     8 * item_size, error);
-  if (layout == NULL)
-    return NULL;
-
-  buffer = buffer_new_for_rows (surface, shape[1] * byte_strides[1], &byte_offset, error);
-  if (buffer == NULL)
-    return NULL;
-
-  return mtl_strided_view_new (buffer, layout, format->dtype, byte_offset, error);
+  /* The memory begins with the last row if rows lie one before the other. */
+  below = (shape[0] - 1) * byte_strides[0];
+  byte_offset = MAX (-below, 0);
+  cairo_surface_flush (surface);
+  return mtl_strided_view_new_for_data (cairo_image_surface_get_data (surface) - byte_offset,
+                                        ABS (below) + row_size_of (surface,
+                                                                   shape[1] * byte_strides[1]),
+                                        format->dtype, shape, n_dims, byte_strides, n_dims,
+                                        byte_offset, MTL_BUFFER_FLAGS_NONE, release_surface,
+                                        cairo_surface_reference (surface), error);
 }
 
 static gboolean

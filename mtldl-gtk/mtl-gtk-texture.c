@@ -412,29 +412,19 @@ view_memory (GdkTexture          *texture,
 {
   const gint64 item_size = mtl_dtype_get_bits (planes->dtype) / 8;
   const gint64 n_elements = planes->planes[plane].n_elements;
-  g_autoptr (MtlStridedLayout) layout = NULL;
-  g_autoptr (MtlBuffer) buffer = NULL;
-  gsize offsets[4], row_strides[4];
-  g_autoptr (GBytes) bytes = get_memory (texture, offsets, row_strides);
+  gsize size, offsets[4], row_strides[4];
+  GBytes *bytes = get_memory (texture, offsets, row_strides);
   const gint64 shape[] = {
     gdk_texture_get_height (texture) / planes->planes[plane].block_height,
     gdk_texture_get_width (texture) / planes->planes[plane].block_width,
     n_elements,
   };
   const gint64 byte_strides[] = { row_strides[plane], n_elements * item_size, item_size };
+  gpointer data = (gpointer) g_bytes_get_data (bytes, &size);
 
-  layout = mtl_strided_layout_new_with_byte_strides (shape, n_dims, byte_strides, n_dims,
-                                                     8 * item_size, error);
-  if (layout == NULL)
-    return NULL;
-
-  buffer = mtl_buffer_new_for_data ((gpointer) g_bytes_get_data (bytes, NULL),
-                                    g_bytes_get_size (bytes), NULL, MTL_BUFFER_FLAGS_READ_ONLY,
-                                    free_bytes, g_bytes_ref (bytes), error);
-  if (buffer == NULL)
-    return NULL;
-
-  return mtl_strided_view_new (buffer, layout, planes->dtype, offsets[plane], error);
+  return mtl_strided_view_new_for_data (data, size, planes->dtype, shape, n_dims, byte_strides,
+                                        n_dims, offsets[plane], MTL_BUFFER_FLAGS_READ_ONLY,
+                                        free_bytes, bytes, error);
 }
 
 static MtlStridedView *

@@ -309,19 +309,15 @@ frame_create_texture (Frame         *self,
                       const Source  *source,
                       GError       **error)
 {
-  g_autoptr (MtlStridedLayout) layout = mtl_strided_view_dup_layout (self->pixels);
-  g_autoptr (MtlBuffer) buffer = NULL;
-  g_autoptr (MtlStridedView) view = NULL;
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (self->pixels, &n_dims);
+  g_autoptr (MtlStridedView) view =
+    mtl_strided_view_new_for_data (mtl_strided_view_get_data (self->pixels),
+                                   mtl_strided_view_get_required_size (self->pixels),
+                                   mtl_strided_view_get_dtype (self->pixels), shape, n_dims,
+                                   NULL, 0, 0, MTL_BUFFER_FLAGS_READ_ONLY, frame_unref,
+                                   frame_ref (self), error);
 
-  buffer = mtl_buffer_new_for_data (mtl_strided_view_get_data (self->pixels),
-                                    mtl_strided_view_get_required_size (self->pixels), NULL,
-                                    MTL_BUFFER_FLAGS_READ_ONLY, frame_unref, frame_ref (self),
-                                    error);
-  if (buffer == NULL)
-    return NULL;
-
-  view = mtl_strided_view_new (buffer, layout, mtl_strided_view_get_dtype (self->pixels), 0,
-                               error);
   if (view == NULL)
     return NULL;
 

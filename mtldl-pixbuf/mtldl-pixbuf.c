@@ -54,8 +54,6 @@ MtlStridedView *
 mtl_pixbuf_view_from_pixbuf (GdkPixbuf  *pixbuf,
                              GError    **error)
 {
-  g_autoptr (MtlStridedLayout) layout = NULL;
-  g_autoptr (MtlBuffer) buffer = NULL;
   gint64 shape[3], strides[3];
   gsize size;
   int bits;
@@ -77,18 +75,10 @@ mtl_pixbuf_view_from_pixbuf (GdkPixbuf  *pixbuf,
   strides[1] = shape[2];
   strides[2] = 1;
 
-  layout = mtl_strided_layout_new (shape, 3, strides, 3, 8, error);
-  if (layout == NULL)
-    return NULL;
-
   size = picture_size (shape[0], strides[0], shape[1] * shape[2]);
-  buffer = mtl_buffer_new_for_data (gdk_pixbuf_get_pixels (pixbuf), size, mtl_device_get_host (),
-                                    MTL_BUFFER_FLAGS_NONE, g_object_unref, g_object_ref (pixbuf),
-                                    error);
-  if (buffer == NULL)
-    return NULL;
-
-  return mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, error);
+  return mtl_strided_view_new_for_data (gdk_pixbuf_get_pixels (pixbuf), size, MTL_DTYPE_UINT8,
+                                        shape, 3, strides, 3, 0, MTL_BUFFER_FLAGS_NONE,
+                                        g_object_unref, g_object_ref (pixbuf), error);
 }
 
 static gboolean

@@ -9,7 +9,7 @@ local Gio = lgi.Gio
 
 local view = Mtl.StridedView.new_from_doubles({1, 2, 3, 4, 5, 6}, 'FLOAT32', {2, 3})
 local column = view:slice(':, -1')
-local tensor = column:export_dlpack()
+local tensor = column:export_dlpack({})
 local shared = Mtl.StridedView.new_from_dlpack(tensor)
 shared:fill_double(0)
 print(view:to_string())

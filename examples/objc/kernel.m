@@ -52,7 +52,7 @@ produce (MtlDevice  *device,
   if (shared == NULL)
     return NULL;
 
-  return mtl_strided_view_to_dlpack (shared, error);
+  return mtl_strided_view_to_dlpack (shared, MTL_DLPACK_FLAGS_NONE, NULL, error);
 }
 
 /* Returns nil if this Metal cannot compile kernels, like the tests' double. */
@@ -185,10 +185,13 @@ read_result (MtlStridedView  *view,
              GCancellable    *cancellable,
              GError         **error)
 {
-  g_autoptr (MtlDlpackTensor) tensor =
-    mtl_strided_view_export_dlpack_full (view, MTL_DLPACK_FLAGS_NEVER_COPY, MTL_DEVICE_TYPE_CPU, 0,
-                                         event, KERNEL_DONE, cancellable, error);
+  g_autoptr (MtlDlpackTensor) tensor = NULL;
 
+  if (!mtl_event_wait (event, KERNEL_DONE, -1, cancellable, error))
+    return NULL;
+
+  tensor = mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY,
+                                           mtl_device_get_host (), error);
   return tensor != NULL ? mtl_strided_view_new_from_dlpack (tensor, error) : NULL;
 }
 

@@ -12,7 +12,7 @@ Glib::Object::Introspection->setup(basename => 'Mtl', version => '1', package =>
 
 my $view = Mtl::StridedView->new_from_doubles('float32', [2, 3], [1, 2, 3, 4, 5, 6]);
 my $column = $view->slice(':, -1');
-my $tensor = $column->export_dlpack;
+my $tensor = $column->export_dlpack([]);
 my $shared = Mtl::StridedView->new_from_dlpack($tensor);
 $shared->fill_double(0);
 print $view->to_string, "\n";

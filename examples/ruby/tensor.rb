@@ -13,7 +13,7 @@ end
 
 view = Mtl::StridedView.new(:float32, [2, 3], [1, 2, 3, 4, 5, 6])
 column = view.slice(':, -1')
-tensor = column.export_dlpack
+tensor = column.export_dlpack([], nil)
 shared = Mtl::StridedView.new(tensor)
 shared.fill_double(0)
 puts view

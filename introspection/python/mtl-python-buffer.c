@@ -564,12 +564,69 @@ check_dims (const Py_buffer  *buffer,
   return FALSE;
 }
 
-/* The shape and the strides in items of a buffer. */
-static MtlStridedLayout *
-layout_for_buffer (const Py_buffer  *buffer,
-                   GError          **error)
+/* The range of a buffer's items, counted from the first one. */
+typedef struct
 {
+  gsize before;
+  gsize size;
+} Range;
+
+/* Returns an empty range, which the view refuses, if there are too many bytes to count. */
+static Range
+range_of_items (const Py_buffer *buffer,
+                const gint64    *shape)
+{
+  gint64 min = 0, max = 0, size;
+
+  if (buffer->strides == NULL)
+    return (Range) { 0, buffer->len };
+
+  for (int i = 0; i < buffer->ndim; i++)
+    {
+      gint64 *bound = buffer->strides[i] < 0 ? &min : &max;
+      gint64 reach;
+
+      if (shape[i] == 0)
+        return (Range) { 0, 0 };
+
+      if (__builtin_mul_overflow (shape[i] - 1, buffer->strides[i], &reach)
+          || __builtin_add_overflow (*bound, reach, bound))
+        return (Range) { 0, 0 };
+    }
+
+  if (__builtin_add_overflow (max, buffer->itemsize, &size)
+      || __builtin_sub_overflow (size, min, &size))
+    return (Range) { 0, 0 };
+
+  return (Range) { -(guint64) min, size };
+}
+
+static gboolean
+check_address (const Py_buffer  *buffer,
+               const Range      *range,
+               GError          **error)
+{
+  if (range->size == 0 || (guintptr) buffer->buf > range->before)
+    return TRUE;
+
+  if (buffer->buf == NULL)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                 "A buffer of %zd bytes has no data: its address is NULL", buffer->len);
+  else
+    g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                 "%" G_GSIZE_FORMAT " bytes before the address %p leave the address space",
+                 range->before, buffer->buf);
+  return FALSE;
+}
+
+static MtlStridedView *
+view_for_items (Released  *owner,
+                MtlDType   dtype,
+                GError   **error)
+{
+  const Py_buffer *buffer = &owner->buffer;
   gint64 shape[MAX_DIMS], strides[MAX_DIMS];
+  Range range;
 
   for (int i = 0; i < buffer->ndim; i++)
     {
@@ -578,40 +635,33 @@ layout_for_buffer (const Py_buffer  *buffer,
     }
 
   /* Some exporters leave out the strides, even if asked for them. */
-  return mtl_strided_layout_new_with_byte_strides (shape, buffer->ndim,
-                                                   buffer->strides != NULL ? strides : NULL,
-                                                   buffer->ndim, buffer->itemsize * 8, error);
-}
-
-/* Imports it like a tensor of a peer, with the same checks. */
-static MtlStridedView *
-view_for_buffer (Released  *owner,
-                 GError   **error)
-{
-  g_autoptr (MtlStridedLayout) layout = NULL;
-  Py_buffer *buffer = &owner->buffer;
-  MtlDType dtype = dtype_for_format (buffer, error);
-  DLTensor tensor;
-
-  if (dtype != MTL_DTYPE_OTHER && check_dims (buffer, error))
-    layout = layout_for_buffer (buffer, error);
-  if (layout == NULL)
+  range = range_of_items (buffer, shape);
+  if (!check_address (buffer, &range, error))
     {
       release_anywhere (owner);
       return NULL;
     }
 
-  tensor = (DLTensor) {
-    .data = buffer->buf,
-    .device = { MTL_DEVICE_TYPE_CPU, 0 },
-    .ndim = buffer->ndim,
-    .dtype = { dtype >> 8, dtype & 0xff, 1 },
-    .shape = (gint64 *) mtl_strided_layout_get_shape (layout, NULL),
-    .strides = (gint64 *) mtl_strided_layout_get_strides (layout, NULL),
-  };
-  return mtl_strided_view_new_for_dlpack (&tensor,
-                                          buffer->readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0,
-                                          owner, release_anywhere, error);
+  return mtl_strided_view_new_for_data ((char *) buffer->buf - range.before, range.size, dtype,
+                                        shape, buffer->ndim,
+                                        buffer->strides != NULL ? strides : NULL,
+                                        buffer->strides != NULL ? buffer->ndim : 0, range.before,
+                                        buffer->readonly ? MTL_BUFFER_FLAGS_READ_ONLY
+                                                         : MTL_BUFFER_FLAGS_NONE,
+                                        release_anywhere, owner, error);
+}
+
+static MtlStridedView *
+view_for_buffer (Released  *owner,
+                 GError   **error)
+{
+  MtlDType dtype = dtype_for_format (&owner->buffer, error);
+
+  if (dtype != MTL_DTYPE_OTHER && check_dims (&owner->buffer, error))
+    return view_for_items (owner, dtype, error);
+
+  release_anywhere (owner);
+  return NULL;
 }
 
 PyObject *
@@ -711,6 +761,14 @@ check_bounds (MtlStridedView   *view,
   return FALSE;
 }
 
+static void
+release_memory (DLManagedTensorVersioned *managed)
+{
+  release_anywhere (managed->manager_ctx);
+  g_free (managed);
+}
+
+/* Imported like a tensor of a peer, as its elements may have several lanes. */
 static MtlStridedView *
 view_of_memory (Released     *owner,
                 Description  *description,
@@ -718,20 +776,26 @@ view_of_memory (Released     *owner,
 {
   g_autoptr (MtlStridedView) view = NULL;
   const Py_buffer *buffer = &owner->buffer;
-  const guint64 flags = (buffer->readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
-                        | (description->is_padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED
-                                                  : 0);
-  const DLTensor tensor = {
-    .data = (char *) buffer->buf + CLAMP (description->start, 0, buffer->len),
-    .device = { MTL_DEVICE_TYPE_CPU, 0 },
-    .ndim = description->n_dims,
-    .dtype = description->dtype,
-    .shape = description->shape,
-    .strides = description->strides,
+  DLManagedTensorVersioned *managed = g_new (DLManagedTensorVersioned, 1);
+
+  *managed = (DLManagedTensorVersioned) {
+    .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION },
+    .manager_ctx = owner,
+    .deleter = release_memory,
+    .flags = (buffer->readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
+             | (description->is_padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0),
+    .dl_tensor = {
+      .data = (char *) buffer->buf + CLAMP (description->start, 0, buffer->len),
+      .device = { MTL_DEVICE_TYPE_CPU, 0 },
+      .ndim = description->n_dims,
+      .dtype = description->dtype,
+      .shape = description->shape,
+      .strides = description->strides,
+    },
   };
 
   /* Nothing is read yet. */
-  view = mtl_strided_view_new_for_dlpack (&tensor, flags, owner, release_anywhere, error);
+  view = mtl_strided_view_new_take_dlpack (managed, error);
   if (view == NULL || !check_bounds (view, buffer, description->start, error))
     return NULL;
 

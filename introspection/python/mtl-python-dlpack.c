@@ -201,17 +201,81 @@ parse_keyword (PyObject *name,
   return value == Py_None ? 0 : parse (value, request);
 }
 
+/* Returns whether the memory is exported for its own device. */
+static gboolean
+is_for_own_device (MtlStridedView *view,
+                   const Request  *request)
+{
+  const DLDevice device = view_device (view);
+
+  return request->device_type == MTL_DEVICE_TYPE_UNKNOWN
+         || (request->device_type == device.device_type
+             && request->device_ordinal == device.device_id);
+}
+
 static gpointer
 export_managed (MtlStridedView  *view,
                 const Request   *request,
+                MtlDlpackFlags   flags,
                 GError         **error)
 {
-  if (request->versioned)
-    return mtl_strided_view_to_dlpack_full (view, request->flags, request->device_type,
-                                            request->device_ordinal, error);
+  MtlDevice *device = NULL;
 
-  return mtl_strided_view_to_dlpack_legacy_full (view, request->flags, request->device_type,
-                                                 request->device_ordinal, error);
+  if (!is_for_own_device (view, request))
+    {
+      device = mtl_device_get (request->device_type, request->device_ordinal, error);
+      if (device == NULL)
+        return NULL;
+    }
+
+  return request->versioned
+           ? (gpointer) mtl_strided_view_to_dlpack (view, flags, device, error)
+           : (gpointer) mtl_strided_view_to_dlpack_legacy (view, flags, device, error);
+}
+
+/* Host memory is usually exported in place, with the GIL held. To copy it, or to wait for a
+ * device, the GIL is released. */
+static gpointer
+export_either_way (MtlStridedView  *view,
+                   const Request   *request,
+                   GError         **error)
+{
+  Absence absence;
+  gpointer managed;
+
+  if (!(request->flags & MTL_DLPACK_FLAGS_COPY)
+      && mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU)
+    {
+      GError *local_error = NULL;
+
+      managed = export_managed (view, request, request->flags | MTL_DLPACK_FLAGS_NEVER_COPY,
+                                &local_error);
+      if (managed != NULL)
+        return managed;
+
+      if ((request->flags & MTL_DLPACK_FLAGS_NEVER_COPY)
+          || !g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NEEDS_COPY))
+        {
+          g_propagate_error (error, local_error);
+          return NULL;
+        }
+
+      g_error_free (local_error);
+    }
+
+  absence = leave_python (view, NULL);
+  managed = export_managed (view, request, request->flags, error);
+  enter_python (absence);
+  return managed;
+}
+
+DLManagedTensorVersioned *
+export_versioned (MtlStridedView  *view,
+                  GError         **error)
+{
+  const Request request = { .versioned = TRUE, .knows_packed = TRUE };
+
+  return export_either_way (view, &request, error);
 }
 
 /* DLPack 1.1 introduced elements smaller than a byte. A consumer of an older
@@ -333,52 +397,17 @@ raise_export_error (GError        *error,
   return raise_error (error, PEER);
 }
 
-/* Host memory is usually exported in place, with the GIL held. Returns NULL
- * without an exception if it has to be copied, which releases the GIL. */
-static PyObject *
-export_in_place (MtlStridedView *view,
-                 const Request  *request)
-{
-  Request in_place = *request;
-  GError *error = NULL;
-  gpointer managed;
-
-  if ((request->flags & MTL_DLPACK_FLAGS_COPY)
-      || mtl_strided_view_get_device_type (view) != MTL_DEVICE_TYPE_CPU)
-    return NULL;
-
-  in_place.flags |= MTL_DLPACK_FLAGS_NEVER_COPY;
-  managed = export_managed (view, &in_place, &error);
-  if (managed != NULL)
-    return capsule_for_managed (managed, request);
-
-  if ((request->flags & MTL_DLPACK_FLAGS_NEVER_COPY)
-      || !g_error_matches (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY))
-    return raise_export_error (error, request);
-
-  g_error_free (error);
-  return NULL;
-}
-
 static PyObject *
 export_view (MtlStridedView *view,
              const Request  *request)
 {
-  Absence absence;
-  PyObject *capsule;
   GError *error = NULL;
   gpointer managed;
 
   if (!check_packed (view, request) || !check_stream (view, request))
     return NULL;
 
-  capsule = export_in_place (view, request);
-  if (capsule != NULL || PyErr_Occurred () != NULL)
-    return capsule;
-
-  absence = leave_python (view, NULL);
-  managed = export_managed (view, request, &error);
-  enter_python (absence);
+  managed = export_either_way (view, request, &error);
   return managed != NULL ? capsule_for_managed (managed, request)
                          : raise_export_error (error, request);
 }

@@ -47,6 +47,9 @@ typedef struct
 
 /* mtl-python-dlpack.c */
 void      delete_managed (DLManagedTensorVersioned *managed);
+DLManagedTensorVersioned *
+          export_versioned (MtlStridedView  *view,
+                            GError         **error);
 
 /* mtl-python-producer.c */
 int       refuse_lazy_real    (PyObject *object);

@@ -48,7 +48,8 @@ allocate_like (const DLTensor  *prototype,
                                                prototype->dtype.code << 8 | prototype->dtype.bits,
                                                prototype->shape, prototype->ndim, error);
 
-  return view != NULL ? mtl_strided_view_to_dlpack (view, error) : NULL;
+  return view != NULL ? mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, NULL, error)
+                      : NULL;
 }
 
 /* Called without the GIL. */
@@ -100,14 +101,6 @@ has_any_negative_stride (MtlStridedView *view)
   return FALSE;
 }
 
-/* Otherwise it is copied, or the export waits for a device. */
-static gboolean
-goes_out_in_place (MtlStridedView *view)
-{
-  return mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU
-         && !has_any_negative_stride (view) && !begins_within_byte (view);
-}
-
 /* A peer in C may pass NULL for anything. */
 static int
 raise_null (const void  *input,
@@ -126,7 +119,6 @@ managed_from_object (void                      *py_object,
                      DLManagedTensorVersioned **out)
 {
   MtlStridedView *view;
-  Absence absence = { .state = NULL };
   GError *error = NULL;
 
   if (G_UNLIKELY (py_object == NULL || out == NULL))
@@ -139,10 +131,7 @@ managed_from_object (void                      *py_object,
       return -1;
     }
 
-  if (!goes_out_in_place (view))
-    absence = leave_python (view, NULL);
-  *out = mtl_strided_view_to_dlpack (view, &error);
-  enter_python (absence);
+  *out = export_versioned (view, &error);
   g_object_unref (view);
   return *out != NULL ? 0 : raise_error_int (error, PEER);
 }
@@ -195,8 +184,7 @@ check_lending (MtlStridedView *view)
   if (mtl_strided_view_get_device_type (view) != MTL_DEVICE_TYPE_METAL)
     return TRUE;
 
-  managed = mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NEVER_COPY,
-                                             MTL_DEVICE_TYPE_UNKNOWN, 0, &error);
+  managed = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY, NULL, &error);
   if (managed == NULL)
     {
       raise_error (error, PEER);

@@ -89,6 +89,32 @@ take_from_capsule (PyObject   *capsule,
   return managed;
 }
 
+static void
+delete_constant (DLManagedTensorVersioned *managed)
+{
+  DLManagedTensor *legacy = managed->manager_ctx;
+
+  if (legacy->deleter != NULL)
+    legacy->deleter (legacy);
+  g_free (managed);
+}
+
+/* The legacy form has no flag for read-only memory. */
+static DLManagedTensorVersioned *
+version_of_constant (DLManagedTensor *legacy)
+{
+  DLManagedTensorVersioned *managed = g_new (DLManagedTensorVersioned, 1);
+
+  *managed = (DLManagedTensorVersioned) {
+    .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION },
+    .manager_ctx = legacy,
+    .deleter = delete_constant,
+    .flags = DLPACK_FLAG_BITMASK_READ_ONLY,
+    .dl_tensor = legacy->dl_tensor,
+  };
+  return managed;
+}
+
 /* A bare capsule cannot be asked whether its memory is constant. */
 static PyObject *
 view_from_legacy_capsule (PyObject *object,
@@ -108,9 +134,8 @@ view_from_legacy_capsule (PyObject *object,
     return NULL;
 
   answer->device_type = managed->dl_tensor.device.device_type;
-  view = mtl_strided_view_new_for_dlpack (&managed->dl_tensor,
-                                          constant ? DLPACK_FLAG_BITMASK_READ_ONLY : 0,
-                                          managed, (GDestroyNotify) managed->deleter, &error);
+  view = constant ? mtl_strided_view_new_take_dlpack (version_of_constant (managed), &error)
+                  : mtl_strided_view_new_take_dlpack_legacy (managed, &error);
   return wrap_view (view, &error, PEER);
 }
 

@@ -243,10 +243,7 @@ typedef enum
 
 /**
  * MtlDlpackFlags:
- * @MTL_DLPACK_FLAGS_NONE: a versioned tensor, copied only if there is no other
- *   way
- * @MTL_DLPACK_FLAGS_LEGACY: the form from before DLPack 1.0, which cannot carry
- *   read-only data
+ * @MTL_DLPACK_FLAGS_NONE: copied only if there is no other way
  * @MTL_DLPACK_FLAGS_COPY: always a new copy, for the consumer alone
  * @MTL_DLPACK_FLAGS_NEVER_COPY: fail rather than copy
  * @MTL_DLPACK_FLAGS_NEGATIVE_STRIDES: the consumer supports negative strides
@@ -258,10 +255,9 @@ typedef enum
 typedef enum /*< flags >*/
 {
   MTL_DLPACK_FLAGS_NONE = 0,
-  MTL_DLPACK_FLAGS_LEGACY = 1 << 0,
-  MTL_DLPACK_FLAGS_COPY = 1 << 1,
-  MTL_DLPACK_FLAGS_NEVER_COPY = 1 << 2,
-  MTL_DLPACK_FLAGS_NEGATIVE_STRIDES = 1 << 3,
+  MTL_DLPACK_FLAGS_COPY = 1 << 0,
+  MTL_DLPACK_FLAGS_NEVER_COPY = 1 << 1,
+  MTL_DLPACK_FLAGS_NEGATIVE_STRIDES = 1 << 2,
 } MtlDlpackFlags;
 
 G_END_DECLS

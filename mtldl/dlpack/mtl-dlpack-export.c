@@ -4,6 +4,7 @@
 
 #include "mtl-dlpack-private.h"
 
+#include "mtl-device-private.h"
 #include "mtl-error-private.h"
 #include "mtl-strided-view-private.h"
 
@@ -36,15 +37,20 @@ delete_legacy (DLManagedTensor *managed)
   g_free (managed);
 }
 
+static gboolean
+is_host (MtlDevice *device)
+{
+  return device != NULL && mtl_device_get_device_type (device) == MTL_DEVICE_TYPE_CPU;
+}
+
 /* Whether it is exported as memory of Metal, if it is exported in place. Without a backend for
  * Metal there is no other way. */
 static gboolean
 is_for_metal (MtlStridedView *self,
-              gint32          device_type)
+              MtlDevice      *device)
 {
   return self->memory->device_type == MTL_DEVICE_TYPE_METAL
-         && self->memory->storage_mode != MTL_STORAGE_MODE_FOREIGN
-         && device_type != MTL_DEVICE_TYPE_CPU;
+         && self->memory->storage_mode != MTL_STORAGE_MODE_FOREIGN && !is_host (device);
 }
 
 /* Metal's kernels access elements at multiples of their size only, with all of their lanes. PyTorch
@@ -63,7 +69,7 @@ is_misaligned (MtlStridedView *self,
 static const char *
 find_obstacle (MtlStridedView *self,
                MtlDlpackFlags  flags,
-               gint32          device_type)
+               MtlDevice      *device)
 {
   gint64 byte;
   guint bit;
@@ -76,29 +82,27 @@ find_obstacle (MtlStridedView *self,
   if (bit != 0)
     return "begins within a byte, which DLPack cannot express";
 
-  return is_for_metal (self, device_type) && is_misaligned (self, byte)
+  return is_for_metal (self, device) && is_misaligned (self, byte)
            ? "does not begin at a multiple of the itemsize, as Metal requires" : NULL;
 }
 
+/* Imported memory may be of a device that was never looked up. */
 static gboolean
 is_own_device (MtlStridedView *self,
-               gint32          device_type,
-               gint32          device_ordinal)
+               MtlDevice      *device)
 {
-  return device_type == MTL_DEVICE_TYPE_UNKNOWN
-         || (device_type == self->memory->device_type
-             && device_ordinal == self->memory->device_ordinal);
+  return device == NULL
+         || ((gint32) mtl_device_get_device_type (device) == self->memory->device_type
+             && mtl_device_get_device_ordinal (device) == self->memory->device_ordinal);
 }
 
 /* Memory that a device shares with the host can be exported as either's. */
 static gboolean
 goes_out_in_place (MtlStridedView *self,
-                   gint32          device_type,
-                   gint32          device_ordinal)
+                   MtlDevice      *device)
 {
-  return is_own_device (self, device_type, device_ordinal)
-         || (device_type == MTL_DEVICE_TYPE_CPU && device_ordinal == 0
-             && mtl_strided_view_is_host_accessible (self));
+  return is_own_device (self, device)
+         || (is_host (device) && mtl_strided_view_is_host_accessible (self));
 }
 
 /* MLX writes results into the memory of arrays that nobody else holds, even if that is read-only.
@@ -106,31 +110,28 @@ goes_out_in_place (MtlStridedView *self,
 static gboolean
 is_at_risk (MtlStridedView *self,
             MtlDlpackFlags  flags,
-            gint32          device_type)
+            MtlDevice      *device)
 {
   return self->read_only && !(flags & MTL_DLPACK_FLAGS_NEVER_COPY)
-         && is_for_metal (self, device_type);
+         && is_for_metal (self, device);
 }
 
-/* The device to copy to. */
-static MtlDevice *
-get_other_device (MtlStridedView  *self,
-                  gint32           device_type,
-                  gint32           device_ordinal,
-                  GError         **error)
+static gboolean
+check_can_copy_to (MtlStridedView  *self,
+                   MtlDevice       *device,
+                   GError         **error)
 {
   MtlDevice *own = mtl_strided_view_get_device (self);
-  MtlDevice *device = NULL;
 
-  if (mtl_strided_view_is_host_accessible (self) || MTL_DEVICE_GET_CLASS (own)->copy != NULL)
-    device = mtl_device_get (device_type, device_ordinal, NULL);
-  if (device == NULL)
-    g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                 "Memory of device (%d, %d) cannot be exported as memory of device (%d, %d)",
-                 self->memory->device_type, self->memory->device_ordinal,
-                 device_type, device_ordinal);
+  if ((mtl_strided_view_is_host_accessible (self) || MTL_DEVICE_GET_CLASS (own)->copy != NULL)
+      && mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_DEFAULT))
+    return TRUE;
 
-  return device;
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "Memory of device (%d, %d) cannot be exported as memory of device (%d, %d)",
+               self->memory->device_type, self->memory->device_ordinal,
+               mtl_device_get_device_type (device), mtl_device_get_device_ordinal (device));
+  return FALSE;
 }
 
 static gboolean
@@ -160,8 +161,7 @@ static gboolean
 check_copy_allowed (MtlStridedView  *self,
                     MtlDlpackFlags   flags,
                     const char      *obstacle,
-                    gint32           device_type,
-                    gint32           device_ordinal,
+                    MtlDevice       *device,
                     GError         **error)
 {
   g_autofree char *string = NULL;
@@ -178,7 +178,7 @@ check_copy_allowed (MtlStridedView  *self,
                  "Memory of device (%d, %d) can only be exported as memory of device (%d, %d) by"
                  " copying it",
                  self->memory->device_type, self->memory->device_ordinal,
-                 device_type, device_ordinal);
+                 mtl_device_get_device_type (device), mtl_device_get_device_ordinal (device));
 
   return FALSE;
 }
@@ -187,7 +187,7 @@ check_copy_allowed (MtlStridedView  *self,
  * synchronized if the host is to read it. */
 static gboolean
 prepare_memory (MtlStridedView  *self,
-                gint32           device_type,
+                MtlDevice       *device,
                 GError         **error)
 {
   MtlMemory *memory = self->memory;
@@ -201,7 +201,7 @@ prepare_memory (MtlStridedView  *self,
     return FALSE;
 
   return memory->storage_mode != MTL_STORAGE_MODE_MANAGED
-         || device_type != MTL_DEVICE_TYPE_CPU
+         || !is_host (device)
          || mtl_memory_synchronize (memory, error);
 }
 
@@ -209,14 +209,13 @@ prepare_memory (MtlStridedView  *self,
 static gboolean
 prepare (MtlStridedView   *self,
          MtlDlpackFlags    flags,
-         gint32            device_type,
-         gint32            device_ordinal,
+         MtlDevice        *device,
+         gboolean          is_legacy,
          MtlStridedView  **copy,
          GError          **error)
 {
-  gboolean is_in_place = goes_out_in_place (self, device_type, device_ordinal);
-  const char *obstacle = is_in_place ? find_obstacle (self, flags, device_type) : NULL;
-  MtlDevice *device = NULL;
+  gboolean is_in_place = goes_out_in_place (self, device);
+  const char *obstacle = is_in_place ? find_obstacle (self, flags, device) : NULL;
 
   if ((flags & MTL_DLPACK_FLAGS_COPY) && (flags & MTL_DLPACK_FLAGS_NEVER_COPY))
     {
@@ -226,32 +225,27 @@ prepare (MtlStridedView   *self,
     }
 
   if (is_in_place && !(flags & MTL_DLPACK_FLAGS_COPY) && obstacle == NULL
-      && !is_at_risk (self, flags, device_type))
-    return prepare_memory (self, device_type, error);
+      && !is_at_risk (self, flags, device))
+    return prepare_memory (self, device, error);
 
   /* If no device is requested, the copy stays on the view's device, in the same
    * storage mode. */
-  if (device_type != MTL_DEVICE_TYPE_UNKNOWN)
-    {
-      device = get_other_device (self, device_type, device_ordinal, error);
-      if (device == NULL)
-        return FALSE;
-    }
+  if (device != NULL && !check_can_copy_to (self, device, error))
+    return FALSE;
 
-  if (!check_copy_allowed (self, flags, obstacle, device_type, device_ordinal, error))
+  if (!check_copy_allowed (self, flags, obstacle, device, error))
     return FALSE;
 
   /* A copy would be writable, but nobody asked for one. */
-  if ((flags & MTL_DLPACK_FLAGS_LEGACY) && !(flags & MTL_DLPACK_FLAGS_COPY)
-      && !check_legacy (self, error))
+  if (is_legacy && !(flags & MTL_DLPACK_FLAGS_COPY) && !check_legacy (self, error))
     return FALSE;
 
   /* The copy is made through the host. Memory whose contents may be discarded
    * is refused, as the copy could contain anything. */
-  if (!prepare_memory (self, MTL_DEVICE_TYPE_CPU, error))
+  if (!prepare_memory (self, mtl_device_get_host (), error))
     return FALSE;
 
-  *copy = is_own_device (self, device_type, device_ordinal)
+  *copy = is_own_device (self, device)
             ? mtl_strided_view_copy (self, MTL_ORDER_C, NULL, error)
             : mtl_strided_view_copy_to (self, device, MTL_STORAGE_MODE_DEFAULT, self->type,
                                         NULL, error);
@@ -296,7 +290,7 @@ get_base (MtlMemory *memory,
 
 static void
 write_tensor (MtlStridedView *self,
-              gint32          device_type,
+              MtlDevice      *wanted,
               gint64         *dims,
               DLTensor       *tensor)
 {
@@ -307,7 +301,7 @@ write_tensor (MtlStridedView *self,
   guint bit;
 
   mtl_layout_get_first_byte (&self->layout, &offset, &bit);
-  if (device_type != MTL_DEVICE_TYPE_UNKNOWN && device_type != memory->device_type)
+  if (is_host (wanted))
     device = (DLDevice) { MTL_DEVICE_TYPE_CPU, 0 };
 
   write_dims (&self->layout, is_empty, dims);
@@ -345,50 +339,31 @@ allocate_export (gsize            struct_size,
 }
 
 /**
- * mtl_strided_view_to_dlpack_full: (skip)
+ * mtl_strided_view_to_dlpack: (skip)
  * @self: a view
- * @flags: how to export the view; %MTL_DLPACK_FLAGS_LEGACY is not allowed
- * @device_type: the kind of device that the consumer wants, or
- *   %MTL_DEVICE_TYPE_UNKNOWN for the device of the memory
- * @device_ordinal: the number of that device
+ * @flags: how to export the view
+ * @device: (nullable): the device that the consumer wants, or %NULL for that of
+ *   the memory
  * @error: return location for a [error@Mtl.Error]
  *
  * Exports the view to another library, as a tensor of DLPack 1.0 or later.
  *
  * The tensor keeps the memory alive until its deleter is called, on any thread.
- *
- * Memory that a device shares with the host is exported as memory of that
- * device, or as host memory if @device_type asks for it. For any other device
- * the view is copied.
- *
- * Host memory is exported with a byte offset of 0. Most consumers do not accept
- * negative strides, so a view with negative strides is copied unless @flags
- * contain %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES. A view whose first element begins
- * within a byte is copied too.
- *
- * Memory of Metal is also copied if the first element does not begin at a
- * multiple of its size, which kernels require, or if the view is read-only,
- * as MLX reuses the memory of arrays. %MTL_DLPACK_FLAGS_NEVER_COPY exports
- * read-only views in place.
+ * [method@Mtl.StridedView.export_dlpack] says when the view is copied.
  *
  * Errors:
  *
- * - %MTL_ERROR_NEEDS_COPY: a copy is needed but forbidden
- * - %MTL_ERROR_NOT_SUPPORTED: the memory cannot be exported as memory of that
- *   device
- * - %MTL_ERROR_INVALID_ARGUMENT: the flags contradict each other
- * - the errors of [method@Mtl.StridedView.copy]
+ * - the errors of [method@Mtl.StridedView.export_dlpack]
  *
  * Returns: (transfer full): the managed tensor
  *
  * Since: 1.0
  */
 struct DLManagedTensorVersioned *
-mtl_strided_view_to_dlpack_full (MtlStridedView  *self,
-                                 MtlDlpackFlags   flags,
-                                 MtlDeviceType    device_type,
-                                 int              device_ordinal,
-                                 GError         **error)
+mtl_strided_view_to_dlpack (MtlStridedView  *self,
+                            MtlDlpackFlags   flags,
+                            MtlDevice       *device,
+                            GError         **error)
 {
   g_autoptr (MtlViewUse) use G_GNUC_UNUSED = NULL;
   g_autoptr (MtlStridedView) copy = NULL;
@@ -396,10 +371,10 @@ mtl_strided_view_to_dlpack_full (MtlStridedView  *self,
   MtlStridedView *view;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-  g_return_val_if_fail (!(flags & MTL_DLPACK_FLAGS_LEGACY), NULL);
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
   use = mtl_view_use_begin (self);
-  if (!prepare (self, flags, device_type, device_ordinal, &copy, error))
+  if (!prepare (self, flags, device, FALSE, &copy, error))
     return NULL;
 
   view = copy != NULL ? copy : self;
@@ -407,7 +382,7 @@ mtl_strided_view_to_dlpack_full (MtlStridedView  *self,
   if (export == NULL)
     return NULL;
 
-  write_tensor (view, device_type, export->dims, &export->managed.dl_tensor);
+  write_tensor (view, device, export->dims, &export->managed.dl_tensor);
   export->managed.version = (DLPackVersion) { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION };
   export->managed.flags = (view->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
                           | (copy != NULL ? DLPACK_FLAG_BITMASK_IS_COPIED : 0)
@@ -418,39 +393,11 @@ mtl_strided_view_to_dlpack_full (MtlStridedView  *self,
 }
 
 /**
- * mtl_strided_view_to_dlpack: (skip)
- * @self: a view
- * @error: return location for a [error@Mtl.Error]
- *
- * Exports the view on its own device, as a tensor of DLPack 1.0 or later.
- *
- * The view is only copied if there is no other way. This is
- * [method@Mtl.StridedView.to_dlpack_full] with %MTL_DLPACK_FLAGS_NONE and
- * %MTL_DEVICE_TYPE_UNKNOWN.
- *
- * Errors:
- *
- * - the errors of [method@Mtl.StridedView.to_dlpack_full]
- *
- * Returns: (transfer full): the managed tensor
- *
- * Since: 1.0
- */
-struct DLManagedTensorVersioned *
-mtl_strided_view_to_dlpack (MtlStridedView  *self,
-                            GError         **error)
-{
-  return mtl_strided_view_to_dlpack_full (self, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
-                                          error);
-}
-
-/**
- * mtl_strided_view_to_dlpack_legacy_full: (skip)
+ * mtl_strided_view_to_dlpack_legacy: (skip)
  * @self: a view
  * @flags: how to export the view
- * @device_type: the kind of device that the consumer wants, or
- *   %MTL_DEVICE_TYPE_UNKNOWN for the device of the memory
- * @device_ordinal: the number of that device
+ * @device: (nullable): the device that the consumer wants, or %NULL for that of
+ *   the memory
  * @error: return location for a [error@Mtl.Error]
  *
  * Exports the view to another library, in the form from before DLPack 1.0.
@@ -462,18 +409,17 @@ mtl_strided_view_to_dlpack (MtlStridedView  *self,
  * - %MTL_ERROR_READ_ONLY: @self is read-only, and @flags do not contain
  *   %MTL_DLPACK_FLAGS_COPY
  * - %MTL_ERROR_NOT_SUPPORTED: the elements are padded
- * - the errors of [method@Mtl.StridedView.to_dlpack_full]
+ * - the errors of [method@Mtl.StridedView.export_dlpack]
  *
  * Returns: (transfer full): the managed tensor
  *
  * Since: 1.0
  */
 struct DLManagedTensor *
-mtl_strided_view_to_dlpack_legacy_full (MtlStridedView  *self,
-                                        MtlDlpackFlags   flags,
-                                        MtlDeviceType    device_type,
-                                        int              device_ordinal,
-                                        GError         **error)
+mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
+                                   MtlDlpackFlags   flags,
+                                   MtlDevice       *device,
+                                   GError         **error)
 {
   g_autoptr (MtlViewUse) use G_GNUC_UNUSED = NULL;
   g_autoptr (MtlStridedView) copy = NULL;
@@ -481,9 +427,10 @@ mtl_strided_view_to_dlpack_legacy_full (MtlStridedView  *self,
   MtlStridedView *view;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
   use = mtl_view_use_begin (self);
-  if (!prepare (self, flags | MTL_DLPACK_FLAGS_LEGACY, device_type, device_ordinal, &copy, error))
+  if (!prepare (self, flags, device, TRUE, &copy, error))
     return NULL;
 
   view = copy != NULL ? copy : self;
@@ -494,59 +441,42 @@ mtl_strided_view_to_dlpack_legacy_full (MtlStridedView  *self,
   if (export == NULL)
     return NULL;
 
-  write_tensor (view, device_type, export->dims, &export->managed.dl_tensor);
+  write_tensor (view, device, export->dims, &export->managed.dl_tensor);
   export->managed.manager_ctx = mtl_memory_ref (view->memory);
   export->managed.deleter = delete_legacy;
   return &g_steal_pointer (&export)->managed;
 }
 
-/**
- * mtl_strided_view_to_dlpack_legacy: (skip)
- * @self: a view
- * @error: return location for a [error@Mtl.Error]
- *
- * Exports the view on its own device, in the form from before DLPack 1.0.
- *
- * The view is only copied if there is no other way. This is
- * [method@Mtl.StridedView.to_dlpack_legacy_full] with %MTL_DLPACK_FLAGS_NONE
- * and %MTL_DEVICE_TYPE_UNKNOWN.
- *
- * Errors:
- *
- * - the errors of [method@Mtl.StridedView.to_dlpack_legacy_full]
- *
- * Returns: (transfer full): the managed tensor
- *
- * Since: 1.0
- */
-struct DLManagedTensor *
-mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
-                                   GError         **error)
+static MtlDevice *
+find_exported_device (MtlStridedView *self,
+                      MtlDevice      *wanted,
+                      DLDevice        device)
 {
-  return mtl_strided_view_to_dlpack_legacy_full (self, MTL_DLPACK_FLAGS_NONE,
-                                                 MTL_DEVICE_TYPE_UNKNOWN, 0, error);
+  if (device.device_type == self->memory->device_type
+      && device.device_id == self->memory->device_ordinal)
+    return mtl_strided_view_get_device (self);
+
+  return device.device_type == MTL_DEVICE_TYPE_CPU || wanted == NULL ? mtl_device_get_host ()
+                                                                     : wanted;
 }
 
 /**
- * mtl_strided_view_export_dlpack_full:
+ * mtl_strided_view_export_dlpack:
  * @self: a view
  * @flags: how to export the view
- * @device_type: the kind of device that the consumer wants, or
- *   %MTL_DEVICE_TYPE_UNKNOWN for the device of the memory
- * @device_ordinal: the number of that device
- * @event: (nullable): an event to wait for first
- * @event_value: the value of @event to wait for
- * @cancellable: (nullable): a cancellable for the wait
- * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ * @device: (nullable): the device that the consumer wants, or %NULL for that of
+ *   the memory
+ * @error: return location for a [error@Mtl.Error]
  *
- * Exports the view to another library, once @event has reached @event_value.
+ * Exports the view to another library.
  *
  * Work on the memory by the program's own command queues must be finished
- * before another library uses it. This library's work is already finished.
+ * before another library uses it: see [method@Mtl.Event.wait]. This library's
+ * work is already finished.
  *
  * Memory that a device shares with the host is exported as memory of that
- * device, or as host memory if @device_type asks for it. For any other device
- * the view is copied.
+ * device, or as host memory if @device is the host. For any other device the
+ * view is copied.
  *
  * Host memory is exported with a byte offset of 0. Most consumers do not accept
  * negative strides, so a view with negative strides is copied unless @flags
@@ -560,12 +490,10 @@ mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
  *
  * Errors:
  *
- * - %MTL_ERROR_READ_ONLY: a read-only view would be exported in the legacy form
  * - %MTL_ERROR_NEEDS_COPY: a copy is needed but forbidden
  * - %MTL_ERROR_NOT_SUPPORTED: the memory cannot be exported as memory of that
  *   device
  * - %MTL_ERROR_INVALID_ARGUMENT: the flags contradict each other
- * - %G_IO_ERROR_CANCELLED: the wait was cancelled
  * - the errors of [method@Mtl.StridedView.copy]
  *
  * Returns: (transfer full): the tensor in transit
@@ -573,63 +501,20 @@ mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
  * Since: 1.0
  */
 MtlDlpackTensor *
-mtl_strided_view_export_dlpack_full (MtlStridedView  *self,
-                                     MtlDlpackFlags   flags,
-                                     MtlDeviceType    device_type,
-                                     int              device_ordinal,
-                                     MtlEvent        *event,
-                                     guint64          event_value,
-                                     GCancellable    *cancellable,
-                                     GError         **error)
-{
-  g_autoptr (MtlViewUse) use G_GNUC_UNUSED = NULL;
-
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-  g_return_val_if_fail (event == NULL || MTL_IS_EVENT (event), NULL);
-
-  use = mtl_view_use_begin (self);
-  if (event != NULL && !mtl_event_wait (event, event_value, -1, cancellable, error))
-    return NULL;
-
-  if (flags & MTL_DLPACK_FLAGS_LEGACY)
-    {
-      DLManagedTensor *managed =
-        mtl_strided_view_to_dlpack_legacy_full (self, flags, device_type, device_ordinal, error);
-
-      return managed != NULL ? mtl_dlpack_tensor_new_take_legacy (managed) : NULL;
-    }
-  else
-    {
-      DLManagedTensorVersioned *managed =
-        mtl_strided_view_to_dlpack_full (self, flags, device_type, device_ordinal, error);
-
-      return managed != NULL ? mtl_dlpack_tensor_new_take (managed, error) : NULL;
-    }
-}
-
-/**
- * mtl_strided_view_export_dlpack:
- * @self: a view
- * @error: return location for a [error@Mtl.Error]
- *
- * Exports the view to another library, on its own device.
- *
- * The view is only copied if there is no other way. This is
- * [method@Mtl.StridedView.export_dlpack_full] with %MTL_DLPACK_FLAGS_NONE,
- * %MTL_DEVICE_TYPE_UNKNOWN and no event.
- *
- * Errors:
- *
- * - the errors of [method@Mtl.StridedView.export_dlpack_full]
- *
- * Returns: (transfer full): the tensor in transit
- *
- * Since: 1.0
- */
-MtlDlpackTensor *
 mtl_strided_view_export_dlpack (MtlStridedView  *self,
+                                MtlDlpackFlags   flags,
+                                MtlDevice       *device,
                                 GError         **error)
 {
-  return mtl_strided_view_export_dlpack_full (self, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN,
-                                              0, NULL, 0, NULL, error);
+  DLManagedTensorVersioned *managed;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
+
+  managed = mtl_strided_view_to_dlpack (self, flags, device, error);
+  if (managed == NULL)
+    return NULL;
+
+  return mtl_dlpack_tensor_new (managed,
+                                find_exported_device (self, device, managed->dl_tensor.device));
 }

@@ -79,21 +79,20 @@ import_tensor (const DLTensor  *tensor,
   return mtl_strided_view_new_take (memory, byte_offset, description.type, &description.layout);
 }
 
-/* Does not free the tensor on failure. */
+/* Does not free the tensor on failure. If the major version differs, only the deleter may be
+ * used. */
 static MtlStridedView *
-import_managed (MtlManaged   managed,
-                GError     **error)
+import_versioned (DLManagedTensorVersioned  *managed,
+                  GError                   **error)
 {
-  if (managed.legacy != NULL)
-    return import_tensor (&managed.legacy->dl_tensor, 0,
-                          managed.legacy, (GDestroyNotify) mtl_dl_managed_tensor_free, error);
+  if (managed->version.major == DLPACK_MAJOR_VERSION)
+    return import_tensor (&managed->dl_tensor, managed->flags, managed,
+                          (GDestroyNotify) mtl_dl_managed_tensor_versioned_free, error);
 
-  if (!mtl_dlpack_check_version (managed.versioned, error))
-    return NULL;
-
-  return import_tensor (&managed.versioned->dl_tensor, managed.versioned->flags,
-                        managed.versioned,
-                        (GDestroyNotify) mtl_dl_managed_tensor_versioned_free, error);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "A DLPack tensor of version %u.%u is not supported: only version %u is",
+               managed->version.major, managed->version.minor, DLPACK_MAJOR_VERSION);
+  return NULL;
 }
 
 /**
@@ -103,20 +102,13 @@ import_managed (MtlManaged   managed,
  *
  * Creates a view of a tensor from another library, without a copy.
  *
- * The view keeps the tensor alive.
- *
- * A Metal tensor is wrapped with its `id<MTLBuffer>`, which determines the
- * device and the storage mode. If the host is to read the memory, the GPU work
- * that the producer submitted must be finished.
+ * The view keeps the memory alive.
  *
  * Errors:
  *
  * - %MTL_ERROR_CONSUMED: @tensor has already been consumed
- * - %MTL_ERROR_INVALID_DATA: @tensor is malformed
- * - %MTL_ERROR_OVERFLOW: the elements are not within the address space
- * - %MTL_ERROR_NOT_SUPPORTED: the memory is purgeable
- *
- * After any of the last three errors, @tensor can be used again.
+ * - %MTL_ERROR_NOT_SUPPORTED: the memory has become purgeable; @tensor can be
+ *   used again
  *
  * Returns: (transfer full): the new view
  *
@@ -126,30 +118,18 @@ MtlStridedView *
 mtl_strided_view_new_from_dlpack (MtlDlpackTensor  *tensor,
                                   GError          **error)
 {
+  DLManagedTensorVersioned *managed;
   MtlStridedView *self;
-  MtlManaged managed;
 
   g_return_val_if_fail (MTL_IS_DLPACK_TENSOR (tensor), NULL);
 
   managed = mtl_dlpack_tensor_take (tensor, error);
-  if (managed.legacy == NULL && managed.versioned == NULL)
+  if (managed == NULL)
     return NULL;
 
-  self = import_managed (managed, error);
+  self = import_versioned (managed, error);
   if (self == NULL)
     mtl_dlpack_tensor_give_back (tensor, managed);
-
-  return self;
-}
-
-static MtlStridedView *
-view_new_take_managed (MtlManaged   managed,
-                       GError     **error)
-{
-  MtlStridedView *self = import_managed (managed, error);
-
-  if (self == NULL)
-    mtl_managed_free (managed);
 
   return self;
 }
@@ -161,10 +141,16 @@ view_new_take_managed (MtlManaged   managed,
  *
  * Creates a view of a tensor from another library, without a copy.
  *
+ * A Metal tensor is wrapped with its `id<MTLBuffer>`, which determines the
+ * device and the storage mode. If the host is to read the memory, the GPU work
+ * that the producer submitted must be finished.
+ *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: the major version of DLPack is not 1
- * - the errors of [ctor@Mtl.StridedView.new_from_dlpack]
+ * - %MTL_ERROR_INVALID_DATA: the tensor is malformed
+ * - %MTL_ERROR_OVERFLOW: the elements are not within the address space
+ * - %MTL_ERROR_NOT_SUPPORTED: the major version of DLPack is not 1, or the
+ *   memory is purgeable
  *
  * Returns: (transfer full): the new view
  *
@@ -174,9 +160,15 @@ MtlStridedView *
 mtl_strided_view_new_take_dlpack (struct DLManagedTensorVersioned  *managed,
                                   GError                          **error)
 {
+  MtlStridedView *self;
+
   g_return_val_if_fail (managed != NULL, NULL);
 
-  return view_new_take_managed ((MtlManaged) { .versioned = managed }, error);
+  self = import_versioned (managed, error);
+  if (self == NULL)
+    mtl_dl_managed_tensor_versioned_free (managed);
+
+  return self;
 }
 
 /**
@@ -191,7 +183,7 @@ mtl_strided_view_new_take_dlpack (struct DLManagedTensorVersioned  *managed,
  *
  * Errors:
  *
- * - the errors of [ctor@Mtl.StridedView.new_from_dlpack]
+ * - the errors of [ctor@Mtl.StridedView.new_take_dlpack]
  *
  * Returns: (transfer full): the new view
  *
@@ -201,46 +193,14 @@ MtlStridedView *
 mtl_strided_view_new_take_dlpack_legacy (struct DLManagedTensor  *managed,
                                          GError                 **error)
 {
-  g_return_val_if_fail (managed != NULL, NULL);
-
-  return view_new_take_managed ((MtlManaged) { .legacy = managed }, error);
-}
-
-/**
- * mtl_strided_view_new_for_dlpack: (skip)
- * @dl_tensor: (type gpointer): a DLPack `DLTensor`, read before this returns
- * @flags: the flags of a managed tensor, `DLPACK_FLAG_BITMASK_…`
- * @owner: (transfer full) (nullable): what keeps the memory alive, taken even
- *   on failure
- * @destroy: (nullable): frees @owner once the memory is no longer used, on any
- *   thread
- * @error: return location for a [error@Mtl.Error]
- *
- * Creates a view of a tensor that something else than a managed tensor owns,
- * without a copy.
- *
- * Errors:
- *
- * - the errors of [ctor@Mtl.StridedView.new_from_dlpack]
- *
- * Returns: (transfer full): the new view
- *
- * Since: 1.0
- */
-MtlStridedView *
-mtl_strided_view_new_for_dlpack (gconstpointer    dl_tensor,
-                                 guint64          flags,
-                                 gpointer         owner,
-                                 GDestroyNotify   destroy,
-                                 GError         **error)
-{
   MtlStridedView *self;
 
-  g_return_val_if_fail (dl_tensor != NULL, NULL);
+  g_return_val_if_fail (managed != NULL, NULL);
 
-  self = import_tensor (dl_tensor, flags, owner, destroy, error);
-  if (self == NULL && destroy != NULL)
-    destroy (owner);
+  self = import_tensor (&managed->dl_tensor, 0, managed,
+                        (GDestroyNotify) mtl_dl_managed_tensor_free, error);
+  if (self == NULL)
+    mtl_dl_managed_tensor_free (managed);
 
   return self;
 }

@@ -6,7 +6,7 @@
 #error "Only <mtldl/mtldl.h> can be included directly."
 #endif
 
-#include "mtl-event.h"
+#include "mtl-device.h"
 #include "mtl-strided-view.h"
 
 G_BEGIN_DECLS
@@ -22,75 +22,35 @@ MTL_AVAILABLE_IN_1_0
 G_DECLARE_FINAL_TYPE (MtlDlpackTensor, mtl_dlpack_tensor, MTL, DLPACK_TENSOR, GObject)
 
 MTL_AVAILABLE_IN_1_0
-MtlDlpackTensor *mtl_dlpack_tensor_new_take             (struct DLManagedTensorVersioned  *managed,
-                                                         GError                          **error)
-  G_GNUC_WARN_UNUSED_RESULT;
+MtlDevice       *mtl_dlpack_tensor_get_device           (MtlDlpackTensor  *self);
 MTL_AVAILABLE_IN_1_0
-MtlDlpackTensor *mtl_dlpack_tensor_new_take_legacy      (struct DLManagedTensor *managed)
-  G_GNUC_WARN_UNUSED_RESULT;
+guint64          mtl_dlpack_tensor_get_flags            (MtlDlpackTensor  *self);
 MTL_AVAILABLE_IN_1_0
-struct DLManagedTensorVersioned *
-                 mtl_dlpack_tensor_steal                (MtlDlpackTensor  *self,
-                                                         GError          **error);
-MTL_AVAILABLE_IN_1_0
-struct DLManagedTensor *
-                 mtl_dlpack_tensor_steal_legacy         (MtlDlpackTensor  *self,
-                                                         GError          **error);
-MTL_AVAILABLE_IN_1_0
-MtlDeviceType    mtl_dlpack_tensor_get_device_type      (MtlDlpackTensor *self);
-MTL_AVAILABLE_IN_1_0
-int              mtl_dlpack_tensor_get_device_ordinal   (MtlDlpackTensor *self);
-MTL_AVAILABLE_IN_1_0
-void             mtl_dlpack_tensor_get_version          (MtlDlpackTensor *self,
-                                                         guint           *major,
-                                                         guint           *minor);
-MTL_AVAILABLE_IN_1_0
-guint64          mtl_dlpack_tensor_get_flags            (MtlDlpackTensor *self);
-MTL_AVAILABLE_IN_1_0
-gboolean         mtl_dlpack_tensor_is_consumed          (MtlDlpackTensor *self);
+gboolean         mtl_dlpack_tensor_is_consumed          (MtlDlpackTensor  *self);
 
 MTL_AVAILABLE_IN_1_0
-MtlDlpackTensor *mtl_strided_view_export_dlpack         (MtlStridedView  *self,
-                                                         GError         **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-MtlDlpackTensor *mtl_strided_view_export_dlpack_full    (MtlStridedView  *self,
-                                                         MtlDlpackFlags   flags,
-                                                         MtlDeviceType    device_type,
-                                                         int              device_ordinal,
-                                                         MtlEvent        *event,
-                                                         guint64          event_value,
-                                                         GCancellable    *cancellable,
-                                                         GError         **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-struct DLManagedTensorVersioned *
-                 mtl_strided_view_to_dlpack             (MtlStridedView  *self,
-                                                         GError         **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-struct DLManagedTensorVersioned *
-                 mtl_strided_view_to_dlpack_full        (MtlStridedView  *self,
-                                                         MtlDlpackFlags   flags,
-                                                         MtlDeviceType    device_type,
-                                                         int              device_ordinal,
-                                                         GError         **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-struct DLManagedTensor *
-                 mtl_strided_view_to_dlpack_legacy      (MtlStridedView  *self,
-                                                         GError         **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-struct DLManagedTensor *
-                 mtl_strided_view_to_dlpack_legacy_full (MtlStridedView  *self,
-                                                         MtlDlpackFlags   flags,
-                                                         MtlDeviceType    device_type,
-                                                         int              device_ordinal,
-                                                         GError         **error)
+MtlDlpackTensor *mtl_strided_view_export_dlpack         (MtlStridedView   *self,
+                                                         MtlDlpackFlags    flags,
+                                                         MtlDevice        *device,
+                                                         GError          **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView  *mtl_strided_view_new_from_dlpack       (MtlDlpackTensor  *tensor,
+                                                         GError          **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+MTL_AVAILABLE_IN_1_0
+struct DLManagedTensorVersioned *
+                 mtl_strided_view_to_dlpack             (MtlStridedView   *self,
+                                                         MtlDlpackFlags    flags,
+                                                         MtlDevice        *device,
+                                                         GError          **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+struct DLManagedTensor *
+                 mtl_strided_view_to_dlpack_legacy      (MtlStridedView   *self,
+                                                         MtlDlpackFlags    flags,
+                                                         MtlDevice        *device,
                                                          GError          **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
@@ -100,13 +60,6 @@ MtlStridedView  *mtl_strided_view_new_take_dlpack       (struct DLManagedTensorV
 MTL_AVAILABLE_IN_1_0
 MtlStridedView  *mtl_strided_view_new_take_dlpack_legacy(struct DLManagedTensor  *managed,
                                                          GError                 **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-MtlStridedView  *mtl_strided_view_new_for_dlpack        (gconstpointer    dl_tensor,
-                                                         guint64          flags,
-                                                         gpointer         owner,
-                                                         GDestroyNotify   destroy,
-                                                         GError         **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 gboolean         mtl_dlpack_validate                    (gconstpointer   dl_tensor,

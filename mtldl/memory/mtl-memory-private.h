@@ -64,6 +64,12 @@ MtlMemory *mtl_memory_new_imported (gint32           device_type,
                                     gboolean         read_only,
                                     gpointer         owner,
                                     GDestroyNotify   destroy);
+MtlMemory *mtl_memory_new_for_host (gpointer         data,
+                                    gsize            size,
+                                    gboolean         read_only,
+                                    gpointer         owner,
+                                    GDestroyNotify   destroy,
+                                    GError         **error);
 gboolean   mtl_memory_imports_metal      (void);
 MtlMemory *mtl_memory_new_imported_metal (gpointer         handle,
                                           gsize            needed_size,

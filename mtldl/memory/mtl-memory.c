@@ -386,6 +386,22 @@ mtl_memory_new_imported (gint32           device_type,
   return self;
 }
 
+/* Host memory of the caller. Takes the owner only on success. */
+MtlMemory *
+mtl_memory_new_for_host (gpointer         data,
+                         gsize            size,
+                         gboolean         read_only,
+                         gpointer         owner,
+                         GDestroyNotify   destroy,
+                         GError         **error)
+{
+  if (!check_address_range (data, size, error))
+    return NULL;
+
+  return mtl_memory_new_imported (MTL_DEVICE_TYPE_CPU, 0, data, size, TRUE, read_only, owner,
+                                  destroy);
+}
+
 /* Without a Metal device, Metal's tensors are foreign like any others. */
 gboolean
 mtl_memory_imports_metal (void)

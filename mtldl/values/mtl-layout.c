@@ -178,19 +178,54 @@ mtl_layout_stride_before (const MtlLayout *self,
   return stride;
 }
 
+/* The strides of extents of 1 may be any number of bytes. */
+static gboolean
+set_byte_stride (MtlLayout     *self,
+                 gsize          axis,
+                 const gint64  *byte_strides,
+                 GError       **error)
+{
+  gint64 *stride = &mtl_layout_strides (self)[axis];
+  gint64 units = byte_strides[axis];
+  guint32 units_per_item = self->item_bits % 8 == 0 ? self->item_bits / 8 : self->item_bits;
+  gboolean fits = self->item_bits % 8 == 0 || !__builtin_mul_overflow (units, 8, &units);
+
+  /* Most sizes are powers of 2, and divisions take longer than all the rest. */
+  if (fits && (units_per_item & (units_per_item - 1)) == 0 && (units & (units_per_item - 1)) == 0)
+    *stride = units >> __builtin_ctz (units_per_item);
+  else if (fits && units % units_per_item == 0)
+    *stride = units / units_per_item;
+  else if (!mtl_layout_is_walked (self, axis))
+    *stride = mtl_layout_stride_before (self, axis);
+  else if (!fits)
+    return set_overflow (error, "bits of the byte strides", byte_strides, self->n_dims);
+  else
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The stride of %" G_GINT64_FORMAT " bytes of axis %" G_GSIZE_FORMAT
+                   " is not a multiple of an item of %u bits",
+                   byte_strides[axis], axis, self->item_bits);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* Also gets the bounds, as mtl_layout_get_offset_bounds(). The strides may be NULL. */
 gboolean
 mtl_layout_new_with_byte_strides (const gint64  *shape,
-                                          const gint64  *byte_strides,
-                                          gsize          n_dims,
-                                          guint32        item_bits,
-                                          MtlLayout     *result,
-                                          GError       **error)
+                                  const gint64  *byte_strides,
+                                  gsize          n_dims,
+                                  guint32        item_bits,
+                                  MtlLayout     *result,
+                                  gint64        *min,
+                                  gint64        *max,
+                                  GError       **error)
 {
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
-  gint64 units_per_item = item_bits % 8 == 0 ? item_bits / 8 : item_bits;
 
   if (byte_strides == NULL)
-    return mtl_layout_new (shape, NULL, n_dims, 0, item_bits, result, error);
+    return mtl_layout_new_with_bounds (shape, NULL, n_dims, 0, item_bits, result, min, max, error);
 
   if (!check_shape (shape, n_dims, item_bits, error))
     return FALSE;
@@ -199,30 +234,16 @@ mtl_layout_new_with_byte_strides (const gint64  *shape,
   if (n_dims > 0)
     memcpy (mtl_layout_shape (&layout), shape, n_dims * sizeof (gint64));
 
-  /* Computed in the larger of the possible units, bytes or bits, to avoid overflow. */
   for (gsize i = n_dims; i-- > 0;)
-    {
-      gint64 *stride = &mtl_layout_strides (&layout)[i];
-      gint64 units = byte_strides[i];
-      gboolean fits = item_bits % 8 == 0 || !__builtin_mul_overflow (units, 8, &units);
+    if (!set_byte_stride (&layout, i, byte_strides, error))
+      return FALSE;
 
-      if (fits && units % units_per_item == 0)
-        *stride = units / units_per_item;
-      else if (!mtl_layout_is_walked (&layout, i))
-        *stride = mtl_layout_stride_before (&layout, i);
-      else if (!fits)
-        return set_overflow (error, "bits of the byte strides", byte_strides, n_dims);
-      else
-        {
-          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "The stride of %" G_GINT64_FORMAT " bytes of axis %" G_GSIZE_FORMAT
-                       " is not a multiple of an item of %u bits",
-                       byte_strides[i], i, item_bits);
-          return FALSE;
-        }
-    }
+  if (!mtl_layout_add_up_bounds (&layout, min, max))
+    return set_overflow (error, "reach of the strides", mtl_layout_strides (&layout), n_dims);
 
-  return mtl_layout_new (shape, mtl_layout_strides (&layout), n_dims, 0, item_bits, result, error);
+  *result = layout;
+  layout.n_dims = 0;
+  return TRUE;
 }
 
 /* Extents of 0 count as 1, so that no stride is 0. Since the volume has been checked,

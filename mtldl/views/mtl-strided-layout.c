@@ -243,18 +243,20 @@ mtl_strided_layout_new (const gint64  *shape,
  */
 MtlStridedLayout *
 mtl_strided_layout_new_with_byte_strides (const gint64  *shape,
-                                                  gsize          n_dims,
-                                                  const gint64  *byte_strides,
-                                                  gsize          n_strides,
-                                                  guint          item_bits,
-                                                  GError       **error)
+                                          gsize          n_dims,
+                                          const gint64  *byte_strides,
+                                          gsize          n_strides,
+                                          guint          item_bits,
+                                          GError       **error)
 {
   MtlLayout layout;
+  gint64 min, max;
 
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
 
   if (!mtl_layout_check_n_strides (byte_strides, n_strides, n_dims, error)
-      || !mtl_layout_new_with_byte_strides (shape, byte_strides, n_dims, item_bits, &layout, error))
+      || !mtl_layout_new_with_byte_strides (shape, byte_strides, n_dims, item_bits, &layout, &min,
+                                            &max, error))
     return NULL;
 
   return mtl_strided_layout_new_take (&layout);

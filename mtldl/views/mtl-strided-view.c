@@ -527,18 +527,17 @@ mtl_strided_view_check_writable (MtlStridedView  *self,
   return FALSE;
 }
 
+/* The elements touch the bytes from first to end, counted from the byte offset. */
 static gboolean
 check_bounds (const MtlLayout  *layout,
+              gint64            first,
+              gint64            end,
               gsize             byte_offset,
               gsize             size,
               GError          **error)
 {
   g_autofree char *string = NULL;
-  gint64 first, end;
   gsize begin, stop;
-
-  if (!mtl_layout_get_byte_bounds (layout, &first, &end, error))
-    return FALSE;
 
   if (!__builtin_add_overflow (byte_offset, first, &begin)
       && !__builtin_add_overflow (byte_offset, end, &stop)
@@ -548,7 +547,7 @@ check_bounds (const MtlLayout  *layout,
   string = mtl_layout_to_string (layout);
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                "A layout of %s at byte offset %" G_GSIZE_FORMAT " reaches bytes %" G_GINT64_FORMAT
-               " to %" G_GINT64_FORMAT " from there, outside the buffer of %" G_GSIZE_FORMAT
+               " to %" G_GINT64_FORMAT " from there, outside the memory of %" G_GSIZE_FORMAT
                " bytes", string, byte_offset, first, end, size);
   return FALSE;
 }
@@ -610,6 +609,7 @@ mtl_strided_view_new (MtlBuffer         *buffer,
 {
   MtlElementType type;
   MtlStridedView *self;
+  gint64 first, end;
   MtlLayout copy;
   gsize size;
 
@@ -621,7 +621,8 @@ mtl_strided_view_new (MtlBuffer         *buffer,
 
   /* If the size is unknown, addresses still must not wrap around. */
   size = mtl_buffer_is_size_known (buffer) ? buffer->size : G_MAXSSIZE - buffer->offset;
-  if (!check_bounds (&layout->layout, byte_offset, size, error))
+  if (!mtl_layout_get_byte_bounds (&layout->layout, &first, &end, error)
+      || !check_bounds (&layout->layout, first, end, byte_offset, size, error))
     return NULL;
 
   mtl_layout_copy (&layout->layout, &copy);
@@ -737,10 +738,10 @@ mtl_strided_view_new_zeros (MtlDevice     *device,
  */
 MtlStridedView *
 mtl_strided_view_new_uninitialized (MtlDevice     *device,
-                                            MtlDType       dtype,
-                                            const gint64  *shape,
-                                            gsize          n_dims,
-                                            GError       **error)
+                                    MtlDType       dtype,
+                                    const gint64  *shape,
+                                    gsize          n_dims,
+                                    GError       **error)
 {
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
@@ -748,18 +749,162 @@ mtl_strided_view_new_uninitialized (MtlDevice     *device,
   return view_new_for_shape (device, dtype, shape, n_dims, FALSE, error);
 }
 
-/* Takes the layout. */
-static MtlStridedView *
-view_new_for_bytes (GBytes     *bytes,
-                    MtlDType    dtype,
-                    MtlLayout  *layout,
-                    GError    **error)
+static gboolean
+describe_data (gsize          size,
+               MtlDType       dtype,
+               const gint64  *shape,
+               gsize          n_dims,
+               const gint64  *byte_strides,
+               gsize          n_strides,
+               gsize          byte_offset,
+               MtlLayout     *layout,
+               GError       **error)
 {
-  g_autoptr (MtlStridedLayout) owned = mtl_strided_layout_new_take (layout);
-  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_from_bytes (bytes, NULL, MTL_BUFFER_FLAGS_NONE,
-                                                            error);
+  gint64 min, max, first, end;
 
-  return buffer != NULL ? mtl_strided_view_new (buffer, owned, dtype, 0, error) : NULL;
+  if (!mtl_dtype_check (dtype, error)
+      || !mtl_layout_check_n_strides (byte_strides, n_strides, n_dims, error)
+      || !mtl_layout_new_with_byte_strides (shape, byte_strides, n_dims,
+                                            mtl_dtype_get_bits (dtype), layout, &min, &max, error))
+    return FALSE;
+
+  if (mtl_layout_bounds_to_bytes (min, max, layout->item_bits, &first, &end, error)
+      && check_bounds (layout, first, end, byte_offset, size, error))
+    return TRUE;
+
+  mtl_layout_clear (layout);
+  return FALSE;
+}
+
+/* Takes the owner only on success. */
+static MtlStridedView *
+view_new_for_owner (gpointer         data,
+                    gsize            size,
+                    MtlDType         dtype,
+                    const gint64    *shape,
+                    gsize            n_dims,
+                    const gint64    *byte_strides,
+                    gsize            n_strides,
+                    gsize            byte_offset,
+                    MtlBufferFlags   flags,
+                    GDestroyNotify   destroy,
+                    gpointer         owner,
+                    GError         **error)
+{
+  MtlMemory *memory;
+  MtlLayout layout;
+
+  if (!describe_data (size, dtype, shape, n_dims, byte_strides, n_strides, byte_offset, &layout,
+                      error))
+    return NULL;
+
+  memory = mtl_memory_new_for_host (data, size, (flags & MTL_BUFFER_FLAGS_READ_ONLY) != 0, owner,
+                                    destroy, error);
+  if (memory == NULL)
+    {
+      mtl_layout_clear (&layout);
+      return NULL;
+    }
+
+  return mtl_strided_view_new_take (memory, byte_offset, mtl_element_type_new (dtype), &layout);
+}
+
+/**
+ * mtl_strided_view_new_for_data: (skip)
+ * @data: (nullable): host memory; may only be %NULL if @size is 0
+ * @size: the size of the memory in bytes
+ * @dtype: the element type
+ * @shape: (array length=n_dims): the extents
+ * @n_dims: the number of dimensions
+ * @byte_strides: (array length=n_strides) (nullable): the strides in bytes, or
+ *   %NULL for C order
+ * @n_strides: the number of @byte_strides, which is @n_dims or 0
+ * @byte_offset: the position in @data of the element whose indices are all 0,
+ *   in bytes
+ * @flags: whether the view is read-only; as nothing is ever copied,
+ *   %MTL_BUFFER_FLAGS_NEVER_COPY makes no difference
+ * @destroy: (nullable): called when the memory is no longer used, on any thread
+ * @user_data: (nullable): data to pass to @destroy
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a view of existing host memory, without a copy.
+ *
+ * If a stride is negative, elements lie before that with the indices 0, so
+ * @byte_offset is not 0:
+ *
+ * ```c
+ * // The bytes in reverse order.
+ * guint8 bytes[] = { 1, 2, 3 };
+ * g_autoptr (MtlStridedView) view =
+ *   mtl_strided_view_new_for_data (bytes, 3, MTL_DTYPE_UINT8, (gint64[]) { 3 }, 1,
+ *                                  (gint64[]) { -1 }, 1, 2, MTL_BUFFER_FLAGS_NONE, NULL, NULL,
+ *                                  error);
+ *
+ * if (view == NULL)
+ *   return FALSE;
+ *
+ * g_assert_cmpint (mtl_strided_view_get_int64 (view, (gint64[]) { 0 }, 1, NULL), ==, 3);
+ * ```
+ *
+ * Elements of fewer than 8 bits are packed. @destroy is called exactly once,
+ * even on failure, as with [ctor@Mtl.Buffer.new_for_data].
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type
+ * - %MTL_ERROR_OUT_OF_BOUNDS: an element is not within the memory
+ * - %MTL_ERROR_OVERFLOW: @size does not fit in 63 bits, or the memory would leave
+ *   the address space, as at the `MAP_FAILED` of a failed `mmap()`
+ * - the errors of [ctor@Mtl.StridedLayout.new_with_byte_strides]
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_for_data (gpointer         data,
+                               gsize            size,
+                               MtlDType         dtype,
+                               const gint64    *shape,
+                               gsize            n_dims,
+                               const gint64    *byte_strides,
+                               gsize            n_strides,
+                               gsize            byte_offset,
+                               MtlBufferFlags   flags,
+                               GDestroyNotify   destroy,
+                               gpointer         user_data,
+                               GError         **error)
+{
+  MtlStridedView *self;
+
+  g_return_val_if_fail (data != NULL || size == 0, NULL);
+  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
+  g_return_val_if_fail (byte_strides != NULL || n_strides == 0, NULL);
+
+  self = view_new_for_owner (data, size, dtype, shape, n_dims, byte_strides, n_strides,
+                             byte_offset, flags, destroy, user_data, error);
+  if (self == NULL && destroy != NULL)
+    destroy (user_data);
+
+  return self;
+}
+
+static MtlStridedView *
+view_new_for_bytes (GBytes        *bytes,
+                    MtlDType       dtype,
+                    const gint64  *shape,
+                    gsize          n_dims,
+                    const gint64  *byte_strides,
+                    gsize          n_strides,
+                    GError       **error)
+{
+  gsize size;
+  gpointer data = (gpointer) g_bytes_get_data (bytes, &size);
+
+  return mtl_strided_view_new_for_data (data, size, dtype, shape, n_dims, byte_strides, n_strides,
+                                        0, MTL_BUFFER_FLAGS_READ_ONLY,
+                                        (GDestroyNotify) g_bytes_unref, g_bytes_ref (bytes),
+                                        error);
 }
 
 /**
@@ -790,17 +935,10 @@ mtl_strided_view_new_from_bytes (GBytes        *bytes,
                                  gsize          n_dims,
                                  GError       **error)
 {
-  MtlLayout layout;
-
   g_return_val_if_fail (bytes != NULL, NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
 
-  if (!mtl_dtype_check (dtype, error)
-      || !mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_dtype_get_bits (dtype), &layout,
-                                error))
-    return NULL;
-
-  return view_new_for_bytes (bytes, dtype, &layout, error);
+  return view_new_for_bytes (bytes, dtype, shape, n_dims, NULL, 0, error);
 }
 
 /**
@@ -836,19 +974,11 @@ mtl_strided_view_new_from_bytes_with_byte_strides (GBytes        *bytes,
                                                    gsize          n_strides,
                                                    GError       **error)
 {
-  MtlLayout layout;
-
   g_return_val_if_fail (bytes != NULL, NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
   g_return_val_if_fail (byte_strides != NULL || n_strides == 0, NULL);
 
-  if (!mtl_dtype_check (dtype, error)
-      || !mtl_layout_check_n_strides (byte_strides, n_strides, n_dims, error)
-      || !mtl_layout_new_with_byte_strides (shape, byte_strides, n_dims,
-                                            mtl_dtype_get_bits (dtype), &layout, error))
-    return NULL;
-
-  return view_new_for_bytes (bytes, dtype, &layout, error);
+  return view_new_for_bytes (bytes, dtype, shape, n_dims, byte_strides, n_strides, error);
 }
 
 /**

@@ -67,6 +67,20 @@ MtlStridedView *mtl_strided_view_new_from_bytes_with_byte_strides (GBytes       
                                                                    GError       **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_new_for_data     (gpointer         data,
+                                                   gsize            size,
+                                                   MtlDType         dtype,
+                                                   const gint64    *shape,
+                                                   gsize            n_dims,
+                                                   const gint64    *byte_strides,
+                                                   gsize            n_strides,
+                                                   gsize            byte_offset,
+                                                   MtlBufferFlags   flags,
+                                                   GDestroyNotify   destroy,
+                                                   gpointer         user_data,
+                                                   GError         **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_new_from_variant (GVariant      *values,
                                                    MtlDType       dtype,
                                                    const gint64  *shape,

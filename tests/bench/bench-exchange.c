@@ -8,7 +8,7 @@ static void
 export_legacy_and_delete (gpointer data)
 {
   DLManagedTensor *managed =
-    mtl_strided_view_to_dlpack_legacy (data, NULL);
+    mtl_strided_view_to_dlpack_legacy (data, MTL_DLPACK_FLAGS_NONE, NULL, NULL);
 
   managed->deleter (managed);
 }

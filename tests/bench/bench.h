@@ -89,7 +89,7 @@ static inline void
 export_and_delete (gpointer data)
 {
   DLManagedTensorVersioned *managed =
-    mtl_strided_view_to_dlpack (data, NULL);
+    mtl_strided_view_to_dlpack (data, MTL_DLPACK_FLAGS_NONE, NULL, NULL);
 
   managed->deleter (managed);
 }

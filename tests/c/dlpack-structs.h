@@ -2,7 +2,10 @@
 
 #pragma once
 
-#define DLPACK_DLPACK_H_ /* the library leaves its own out */
+/* The library leaves its own out. */
+#define DLPACK_DLPACK_H_
+#define DLPACK_MAJOR_VERSION 1
+#define DLPACK_MINOR_VERSION 3
 
 #include <stdint.h>
 

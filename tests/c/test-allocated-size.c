@@ -88,7 +88,7 @@ test_counts_shared_memory_once (void)
   g_assert_no_error (error);
   part = mtl_buffer_slice (mtl_strided_view_get_buffer (view), 10, 20, &error);
   g_assert_no_error (error);
-  tensor = mtl_strided_view_export_dlpack (view, &error);
+  tensor = mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NONE, NULL, &error);
   g_assert_no_error (error);
 
   assert_allocated (before, 100);

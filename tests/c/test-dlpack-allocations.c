@@ -117,14 +117,14 @@ test_export (void)
       DLManagedTensor *legacy;
 
       start_counting ();
-      managed = mtl_strided_view_to_dlpack (view, NULL);
+      managed = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, NULL, NULL);
       assert_counted (1, 0);
       start_counting ();
       managed->deleter (managed);
       assert_counted (0, 1);
 
       start_counting ();
-      legacy = mtl_strided_view_to_dlpack_legacy (view, NULL);
+      legacy = mtl_strided_view_to_dlpack_legacy (view, MTL_DLPACK_FLAGS_NONE, NULL, NULL);
       assert_counted (1, 0);
       start_counting ();
       legacy->deleter (legacy);

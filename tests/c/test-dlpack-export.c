@@ -6,7 +6,7 @@
 
 #include "mtl-bindings-private.h"
 
-#define ANY_DEVICE MTL_DEVICE_TYPE_UNKNOWN, 0
+#define ANY_DEVICE NULL
 
 static MtlStridedView *
 new_range (const gint64 *shape,
@@ -26,8 +26,7 @@ export (MtlStridedView *view,
         MtlDlpackFlags  flags)
 {
   g_autoptr (GError) error = NULL;
-  DLManagedTensorVersioned *managed = mtl_strided_view_to_dlpack_full (view, flags, ANY_DEVICE,
-                                                                       &error);
+  DLManagedTensorVersioned *managed = mtl_strided_view_to_dlpack (view, flags, ANY_DEVICE, &error);
 
   g_assert_no_error (error);
   return managed;
@@ -64,7 +63,8 @@ test_legacy (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = new_range (DIMS (2, 3));
-  DLManagedTensor *managed = mtl_strided_view_to_dlpack_legacy (view, &error);
+  DLManagedTensor *managed = mtl_strided_view_to_dlpack_legacy (view, MTL_DLPACK_FLAGS_NONE, NULL,
+                                                                &error);
 
   g_assert_no_error (error);
   g_assert_true (managed->dl_tensor.data == mtl_strided_view_get_data (view));
@@ -80,21 +80,12 @@ test_tensor (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = new_range (DIMS (2, 3));
-  g_autoptr (MtlDlpackTensor) versioned =
-    mtl_strided_view_export_dlpack (view, &error);
-  g_autoptr (MtlDlpackTensor) legacy =
-    mtl_strided_view_export_dlpack_full (view, MTL_DLPACK_FLAGS_LEGACY, ANY_DEVICE, NO_EVENT,
-                                         &error);
+  g_autoptr (MtlDlpackTensor) tensor =
+    mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NONE, NULL, &error);
   g_autoptr (MtlStridedView) back = NULL;
-  guint major;
 
   g_assert_no_error (error);
-  mtl_dlpack_tensor_get_version (versioned, &major, NULL);
-  g_assert_cmpuint (major, ==, 1);
-  mtl_dlpack_tensor_get_version (legacy, &major, NULL);
-  g_assert_cmpuint (major, ==, 0);
-
-  back = mtl_strided_view_new_from_dlpack (legacy, &error);
+  back = mtl_strided_view_new_from_dlpack (tensor, &error);
   g_assert_no_error (error);
   g_assert_true (mtl_strided_view_get_data (back) == mtl_strided_view_get_data (view));
   g_clear_object (&view);
@@ -177,11 +168,11 @@ test_negative_strides (void)
   DLManagedTensorVersioned *managed;
   const float expected[] = { 3, 4, 5, 0, 1, 2 };
 
-  assert_fails (mtl_strided_view_to_dlpack_full (reversed, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
-                                                 &error),
+  assert_fails (mtl_strided_view_to_dlpack (reversed, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
+                                            &error),
                 MTL_ERROR_NEEDS_COPY, "strides (-3, 1)");
-  assert_fails (mtl_strided_view_to_dlpack_legacy_full (reversed, MTL_DLPACK_FLAGS_NEVER_COPY,
-                                                        ANY_DEVICE, &error),
+  assert_fails (mtl_strided_view_to_dlpack_legacy (reversed, MTL_DLPACK_FLAGS_NEVER_COPY,
+                                                   ANY_DEVICE, &error),
                 MTL_ERROR_NEEDS_COPY, "strides (-3, 1)");
 
   managed = export (reversed, MTL_DLPACK_FLAGS_NONE);
@@ -232,10 +223,7 @@ test_read_only (void)
   DLManagedTensorVersioned *managed;
   DLManagedTensor *legacy;
 
-  assert_fails (mtl_strided_view_to_dlpack_legacy (locked, &error),
-                MTL_ERROR_READ_ONLY, "legacy");
-  assert_fails (mtl_strided_view_export_dlpack_full (locked, MTL_DLPACK_FLAGS_LEGACY, ANY_DEVICE,
-                                                     NO_EVENT, &error),
+  assert_fails (mtl_strided_view_to_dlpack_legacy (locked, MTL_DLPACK_FLAGS_NONE, NULL, &error),
                 MTL_ERROR_READ_ONLY, "legacy");
 
   managed = export (locked, MTL_DLPACK_FLAGS_NONE);
@@ -247,8 +235,8 @@ test_read_only (void)
   managed = export (locked, MTL_DLPACK_FLAGS_COPY);
   g_assert_cmphex (managed->flags, ==, DL_IS_COPIED);
   managed->deleter (managed);
-  legacy = mtl_strided_view_to_dlpack_legacy_full (locked, MTL_DLPACK_FLAGS_COPY, ANY_DEVICE,
-                                                   &local_error);
+  legacy = mtl_strided_view_to_dlpack_legacy (locked, MTL_DLPACK_FLAGS_COPY, ANY_DEVICE,
+                                              &local_error);
   g_assert_no_error (local_error);
   g_assert_true (legacy->dl_tensor.data != mtl_strided_view_get_data (view));
   legacy->deleter (legacy);
@@ -281,11 +269,10 @@ test_copy (void)
   assert_elements (view, 0, 1, 2, 3, 4, 5);
   managed->deleter (managed);
 
-  assert_fails (mtl_strided_view_to_dlpack_full (view,
-                                                 MTL_DLPACK_FLAGS_COPY
-                                                   | MTL_DLPACK_FLAGS_NEVER_COPY,
-                                                 ANY_DEVICE, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "0x6");
+  assert_fails (mtl_strided_view_to_dlpack (view,
+                                            MTL_DLPACK_FLAGS_COPY | MTL_DLPACK_FLAGS_NEVER_COPY,
+                                            ANY_DEVICE, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "0x3");
 }
 
 static void
@@ -293,23 +280,29 @@ test_device_request (void)
 {
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlStridedView) view = new_range (DIMS (2, 3));
+  g_autoptr (MtlStridedView) foreign = NULL;
   DLManagedTensorVersioned *managed =
-    mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_CPU, 0,
-                                     &local_error);
+    mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, mtl_device_get_host (), &local_error);
+  MtlDevice *device;
+  Producer producer;
 
   g_assert_no_error (local_error);
   g_assert_true (managed->dl_tensor.data == mtl_strided_view_get_data (view));
   managed->deleter (managed);
 
-  assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_CUDA,
-                                                 2, &error),
+  /* The library cannot bring anything there. */
+  producer_init (&producer);
+  producer.versioned.dl_tensor.device = (DLDevice) { 2, 2 };
+  foreign = mtl_strided_view_new_take_dlpack (&producer.versioned, &local_error);
+  g_assert_no_error (local_error);
+  device = mtl_strided_view_get_device (foreign);
+  assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, device, &error),
                 MTL_ERROR_NOT_SUPPORTED, "(2, 2)");
-  assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_COPY, MTL_DEVICE_TYPE_CPU,
-                                                 1, &error),
-                MTL_ERROR_NOT_SUPPORTED, "(1, 1)");
-  assert_fails (mtl_strided_view_to_dlpack_legacy_full (view, MTL_DLPACK_FLAGS_NONE,
-                                                        MTL_DEVICE_TYPE_VULKAN, 0, &error),
-                MTL_ERROR_NOT_SUPPORTED, "(7, 0)");
+  assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_COPY, device, &error),
+                MTL_ERROR_NOT_SUPPORTED, "(2, 2)");
+  assert_fails (mtl_strided_view_to_dlpack_legacy (view, MTL_DLPACK_FLAGS_NEVER_COPY, device,
+                                                   &error),
+                MTL_ERROR_NOT_SUPPORTED, "(2, 2)");
 }
 
 /* What is not understood is passed on as it came. */
@@ -342,7 +335,7 @@ test_element_types (void)
       managed->deleter (managed);
 
       if (cases[i].flags & DL_PADDED)
-        assert_fails (mtl_strided_view_to_dlpack_legacy (view, &error),
+        assert_fails (mtl_strided_view_to_dlpack_legacy (view, MTL_DLPACK_FLAGS_NONE, NULL, &error),
                       MTL_ERROR_NOT_SUPPORTED, "4 bits");
     }
 }
@@ -365,8 +358,7 @@ test_within_a_byte (void)
   g_assert_cmphex (managed->flags, ==, DL_IS_COPIED);
   g_assert_cmpmem (managed->dl_tensor.data, 2, "\x32\x04", 2);
   managed->deleter (managed);
-  assert_fails (mtl_strided_view_to_dlpack_full (odd, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
-                                                 &error),
+  assert_fails (mtl_strided_view_to_dlpack (odd, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE, &error),
                 MTL_ERROR_NEEDS_COPY, "begins within a byte");
 }
 
@@ -463,11 +455,10 @@ test_foreign (void)
       g_assert_cmpuint (managed->dl_tensor.byte_offset, ==, cases[i].is_address ? 0 : 76);
       managed->deleter (managed);
 
-      assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_COPY, ANY_DEVICE,
-                                                     &error),
+      assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_COPY, ANY_DEVICE, &error),
                     MTL_ERROR_NOT_HOST_ACCESSIBLE, named);
-      assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE,
-                                                     MTL_DEVICE_TYPE_CPU, 0, &error),
+      assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, mtl_device_get_host (),
+                                                &error),
                     MTL_ERROR_NOT_SUPPORTED, named);
       g_assert_cmpint (producer.n_deleted, ==, 0);
       g_clear_object (&row);
@@ -521,16 +512,16 @@ test_pinned (void)
   g_assert_cmpint (managed->dl_tensor.device.device_type, ==, 3);
   managed->deleter (managed);
 
-  managed = mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_CPU, 0,
-                                             &local_error);
+  managed = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, mtl_device_get_host (),
+                                        &local_error);
   g_assert_no_error (local_error);
   g_assert_cmpint (managed->dl_tensor.device.device_type, ==, 1);
   g_assert_true (managed->dl_tensor.data == producer.data);
   managed->deleter (managed);
 
   /* A copy is the host's own, and does not pass for pinned memory. */
-  assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_COPY,
-                                                 MTL_DEVICE_TYPE_CUDA_HOST, 0, &error),
+  assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_COPY,
+                                            mtl_strided_view_get_device (view), &error),
                 MTL_ERROR_NOT_SUPPORTED, "(3, 0)");
 }
 

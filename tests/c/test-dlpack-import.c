@@ -50,72 +50,6 @@ test_legacy (void)
 }
 
 static void
-count_deletion (gpointer producer)
-{
-  ((Producer *) producer)->n_deleted++;
-}
-
-/* Something else than a managed tensor owns it, and its description need not last. */
-static void
-test_for_owner (void)
-{
-  g_autoptr (GError) error = NULL;
-  Producer producer;
-  MtlStridedView *view;
-
-  producer_init (&producer);
-  view = mtl_strided_view_new_for_dlpack (&producer.legacy.dl_tensor, 1 /* read-only */, &producer,
-                                          count_deletion, &error);
-  g_assert_no_error (error);
-  producer.legacy.dl_tensor = (DLTensor) { 0 };
-  memset (producer.shape, 0, sizeof producer.shape);
-  memset (producer.strides, 0, sizeof producer.strides);
-  g_assert_true (mtl_strided_view_get_data (view) == producer.data);
-  g_assert_true (mtl_strided_view_is_read_only (view));
-  assert_elements (view, 0, 1, 2, 3, 4, 5);
-  g_assert_cmpint (producer.n_deleted, ==, 0);
-  g_assert_finalize_object (view);
-  g_assert_cmpint (producer.n_deleted, ==, 1);
-}
-
-/* The owner is freed nevertheless. */
-static void
-test_for_owner_invalid (void)
-{
-  Producer producer;
-
-  producer_init (&producer);
-  producer.shape[1] = -3;
-  assert_fails (mtl_strided_view_new_for_dlpack (&producer.legacy.dl_tensor, 0, &producer,
-                                                 count_deletion, &error),
-                MTL_ERROR_INVALID_DATA, "-3");
-  g_assert_cmpint (producer.n_deleted, ==, 1);
-
-  assert_fails (mtl_strided_view_new_for_dlpack (&producer.legacy.dl_tensor, 0, NULL, NULL, &error),
-                MTL_ERROR_INVALID_DATA, "-3");
-}
-
-static void
-test_from_tensor (void)
-{
-  g_autoptr (GError) error = NULL;
-  Producer producer;
-  g_autoptr (MtlDlpackTensor) tensor = NULL;
-  MtlStridedView *view;
-
-  producer_init (&producer);
-  tensor = mtl_dlpack_tensor_new_take_legacy (&producer.legacy);
-  view = mtl_strided_view_new_from_dlpack (tensor, &error);
-  g_assert_no_error (error);
-  g_assert_true (mtl_dlpack_tensor_is_consumed (tensor));
-  g_clear_object (&tensor);
-  assert_elements (view, 0, 1, 2, 3, 4, 5);
-  g_assert_cmpint (producer.n_deleted, ==, 0);
-  g_assert_finalize_object (view);
-  g_assert_cmpint (producer.n_deleted, ==, 1);
-}
-
-static void
 test_no_deleter (void)
 {
   Producer producer;
@@ -526,9 +460,6 @@ main (int   argc,
 
   g_test_add_func ("/Dlpack/import/versioned", test_versioned);
   g_test_add_func ("/Dlpack/import/legacy", test_legacy);
-  g_test_add_func ("/Dlpack/import/for-owner", test_for_owner);
-  g_test_add_func ("/Dlpack/import/for-owner/invalid", test_for_owner_invalid);
-  g_test_add_func ("/Dlpack/import/from-tensor", test_from_tensor);
   g_test_add_func ("/Dlpack/import/no-deleter", test_no_deleter);
   g_test_add_func ("/Dlpack/import/no-strides", test_no_strides);
   g_test_add_func ("/Dlpack/import/byte-offset", test_byte_offset);

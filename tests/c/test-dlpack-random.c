@@ -781,27 +781,29 @@ pass_on (MtlStridedView *view,
   static const gint32 wanted[] = { 0, 0, 0, 1, 1, 2, 8, 99, -4 };
   g_autoptr (GError) error = NULL;
   Request request = {
-    .flags = pick (0, 7) << 1,
+    .flags = pick (0, 7),
     .is_legacy = happens (40),
     .device_type = wanted[pick (0, G_N_ELEMENTS (wanted) - 1)],
     .device_id = happens (90) ? 0 : g_test_rand_int (),
   };
   DLManagedTensorVersioned *versioned = NULL;
   DLManagedTensor *legacy = NULL;
+  MtlDevice *device = NULL;
   gboolean is_copy;
   int code;
+
+  if (request.device_type != 0)
+    device = mtl_device_get (request.device_type, request.device_id, NULL);
+  if (device == NULL)
+    request.device_type = request.device_id = 0;
 
   if (!is_readable)
     request.flags = (request.flags & ~MTL_DLPACK_FLAGS_COPY) | MTL_DLPACK_FLAGS_NEVER_COPY;
   code = expect_export (self, verdict, &request, &is_copy);
   if (request.is_legacy)
-    legacy = (gpointer) mtl_strided_view_to_dlpack_legacy_full (
-      view, request.flags | (happens (50) ? MTL_DLPACK_FLAGS_LEGACY : 0), request.device_type,
-      request.device_id, &error);
+    legacy = (gpointer) mtl_strided_view_to_dlpack_legacy (view, request.flags, device, &error);
   else
-    versioned = (gpointer) mtl_strided_view_to_dlpack_full (view, request.flags,
-                                                            request.device_type,
-                                                            request.device_id, &error);
+    versioned = (gpointer) mtl_strided_view_to_dlpack (view, request.flags, device, &error);
 
   if (code >= 0)
     {
@@ -828,31 +830,10 @@ pass_on (MtlStridedView *view,
 /* --- The test */
 
 static MtlStridedView *
-take_in_transit (const Case  *self,
-                 gpointer     managed,
-                 GError     **error)
-{
-  g_autoptr (MtlDlpackTensor) transit = NULL;
-  MtlStridedView *view;
-
-  transit = self->is_legacy ? mtl_dlpack_tensor_new_take_legacy (managed)
-                            : mtl_dlpack_tensor_new_take (managed, error);
-  if (transit == NULL)
-    return NULL;
-
-  view = mtl_strided_view_new_from_dlpack (transit, error);
-  g_assert_true (mtl_dlpack_tensor_is_consumed (transit) == (view != NULL));
-  g_assert_cmpint (self->n_deleted, ==, 0);
-  return view;
-}
-
-static MtlStridedView *
 take (const Case  *self,
       gpointer     managed,
       GError     **error)
 {
-  if (happens (30))
-    return take_in_transit (self, managed, error);
   if (self->is_legacy)
     return mtl_strided_view_new_take_dlpack_legacy (managed, error);
 

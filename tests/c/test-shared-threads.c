@@ -211,7 +211,9 @@ static void
 exchange (User *self)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlDlpackTensor) given = mtl_strided_view_export_dlpack (self->shared->view, &error);
+  g_autoptr (MtlDlpackTensor) given = mtl_strided_view_export_dlpack (self->shared->view,
+                                                                      MTL_DLPACK_FLAGS_NONE, NULL,
+                                                                      &error);
   g_autoptr (MtlDlpackTensor) taken = NULL;
 
   g_assert_no_error (error);

@@ -151,8 +151,7 @@ export (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlDlpackTensor) tensor =
-    mtl_strided_view_export_dlpack_full (view, MTL_DLPACK_FLAGS_COPY, MTL_DEVICE_TYPE_CPU, 0,
-                                         NO_EVENT, &error);
+    mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_COPY, mtl_device_get_host (), &error);
 
   g_assert_no_error (error);
 }

@@ -249,6 +249,154 @@ test_from_doubles (void)
                 MTL_ERROR_INVALID_ARGUMENT, "1 value given");
 }
 
+/* Views the bytes, and counts how often they are given back. */
+#define FOR_DATA(n_freed, ...) \
+  mtl_strided_view_new_for_data (__VA_ARGS__, count_call, n_freed, &error)
+
+/* The same picture as below, upside down. */
+static void
+test_for_data (void)
+{
+  guint8 pixels[14] = { 7, 8, 9, 10, 11, 12, 0xff, 1, 2, 3, 4, 5, 6, 0xff };
+  g_autoptr (GError) error = NULL;
+  int n_freed = 0;
+  MtlStridedView *view =
+    FOR_DATA (&n_freed, pixels, 13, MTL_DTYPE_UINT8, DIMS (2, 2, 3), DIMS (-7, 3, 1), 7,
+              MTL_BUFFER_FLAGS_NONE);
+  MtlStridedView *row;
+
+  g_assert_no_error (error);
+  g_assert_true (mtl_strided_view_get_data (view) == pixels + 7);
+  g_assert_cmpuint (mtl_buffer_get_size (mtl_strided_view_get_buffer (view)), ==, 13);
+  g_assert_true (mtl_strided_view_get_device (view) == mtl_device_get_host ());
+  assert_elements (view, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+  g_assert_true (mtl_strided_view_fill_double (view, 5, NULL, &error));
+  g_assert_cmpmem (pixels, 14, "\5\5\5\5\5\5\377\5\5\5\5\5\5\377", 14);
+
+  row = mtl_strided_view_slice_string (view, "1", &error);
+  g_object_unref (view);
+  g_assert_cmpint (n_freed, ==, 0);
+  g_object_unref (row);
+  g_assert_cmpint (n_freed, ==, 1);
+
+  view = FOR_DATA (&n_freed, pixels, 14, MTL_DTYPE_UINT8, DIMS (2, 7), NO_DIMS, 0,
+                   MTL_BUFFER_FLAGS_READ_ONLY | MTL_BUFFER_FLAGS_NEVER_COPY);
+  g_assert_no_error (error);
+  g_assert_true (mtl_strided_view_get_data (view) == pixels);
+  g_assert_true (mtl_strided_view_is_read_only (view));
+  g_assert_finalize_object (view);
+
+  view = FOR_DATA (&n_freed, NULL, 0, MTL_DTYPE_FLOAT64, DIMS (3, 0), NO_DIMS, 0,
+                   MTL_BUFFER_FLAGS_NONE);
+  g_assert_no_error (error);
+  assert_view_shape (view, 3, 0);
+  g_object_unref (view);
+  g_assert_cmpint (n_freed, ==, 3);
+}
+
+static void
+test_for_data_errors (void)
+{
+  guint8 bytes[16] = { 0 };
+  const gint64 many[65] = { 1 };
+  int n_freed = 0;
+
+#define assert_refused(code, figure, ...) \
+  assert_fails (FOR_DATA (&n_freed, __VA_ARGS__, MTL_BUFFER_FLAGS_NONE), code, figure)
+
+  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "0",
+                  bytes, 16, MTL_DTYPE_OTHER, DIMS (1), NO_DIMS, 0);
+  assert_refused (MTL_ERROR_OUT_OF_BOUNDS, "16 bytes",
+                  bytes, 16, MTL_DTYPE_INT16, DIMS (8), NO_DIMS, 1);
+  assert_refused (MTL_ERROR_OUT_OF_BOUNDS, "-2",
+                  bytes, 16, MTL_DTYPE_INT16, DIMS (2), DIMS (-2), 1);
+  assert_refused (MTL_ERROR_OUT_OF_BOUNDS, "17",
+                  bytes, 16, MTL_DTYPE_INT16, DIMS (0), NO_DIMS, 17);
+  assert_refused (MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615",
+                  bytes, 16, MTL_DTYPE_INT16, DIMS (1), NO_DIMS, G_MAXSIZE);
+  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "3 bytes",
+                  bytes, 16, MTL_DTYPE_INT16, DIMS (2), DIMS (3), 0);
+  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "1 stride given for 2",
+                  bytes, 16, MTL_DTYPE_INT8, DIMS (2, 2), DIMS (1), 0);
+  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "-2",
+                  bytes, 16, MTL_DTYPE_INT8, DIMS (-2), NO_DIMS, 0);
+  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "65",
+                  bytes, 16, MTL_DTYPE_INT8, many, 65, NO_DIMS, 0);
+  assert_refused (MTL_ERROR_OVERFLOW, "9223372036854775807",
+                  bytes, 16, MTL_DTYPE_INT8, DIMS (3), DIMS (G_MAXINT64), 0);
+  assert_refused (MTL_ERROR_OVERFLOW, "18446744073709551615",
+                  bytes, G_MAXSIZE, MTL_DTYPE_INT8, DIMS (3), NO_DIMS, 0);
+  /* MAP_FAILED */
+  assert_refused (MTL_ERROR_OVERFLOW, "16 bytes",
+                  (gpointer) -1, 16, MTL_DTYPE_INT8, DIMS (16), NO_DIMS, 0);
+  assert_refused (MTL_ERROR_OVERFLOW, "17 bytes",
+                  (gpointer) -16, 17, MTL_DTYPE_INT8, DIMS (1), NO_DIMS, 0);
+
+#undef assert_refused
+  g_assert_cmpint (n_freed, ==, 13);
+}
+
+/* Compares the elements' addresses, and whether all are in the memory, with a walk over all
+ * indices. */
+static void
+test_for_data_random (void)
+{
+  const MtlDType dtypes[] = {
+    MTL_DTYPE_UINT8, MTL_DTYPE_INT16, MTL_DTYPE_FLOAT32, MTL_DTYPE_COMPLEX64, MTL_DTYPE_COMPLEX128
+  };
+  static guint8 memory[96];
+  guint n_valid = 0;
+
+  for (guint round = 0; round < 20000; round++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) view = NULL;
+      const MtlDType dtype = dtypes[g_test_rand_int_range (0, G_N_ELEMENTS (dtypes))];
+      const gint64 itemsize = mtl_dtype_get_bits (dtype) / 8;
+      const gint64 size = g_test_rand_int_range (0, sizeof memory + 1);
+      const gint64 byte_offset = g_test_rand_int_range (0, sizeof memory + 1);
+      gboolean fits = byte_offset <= size;
+      gint64 shape[2], strides[2];
+      int n_freed = 0;
+
+      for (guint axis = 0; axis < 2; axis++)
+        {
+          shape[axis] = g_test_rand_int_range (0, 5);
+          strides[axis] = g_test_rand_int_range (-4, 5) * itemsize;
+        }
+
+      for (gint64 i = 0; i < shape[0] * shape[1]; i++)
+        {
+          const gint64 byte = byte_offset + i / shape[1] * strides[0] + i % shape[1] * strides[1];
+
+          fits &= byte >= 0 && byte + itemsize <= size;
+        }
+
+      view = FOR_DATA (&n_freed, memory, size, dtype, shape, 2, strides, 2, byte_offset,
+                       MTL_BUFFER_FLAGS_NONE);
+      g_assert_cmpint (view != NULL, ==, fits);
+      g_assert_cmpint (n_freed, ==, !fits);
+      if (!fits)
+        {
+          g_assert_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS);
+          continue;
+        }
+
+      n_valid++;
+      for (gint64 i = 0; i < shape[0] * shape[1]; i++)
+        {
+          g_autoptr (MtlStridedView) row = mtl_strided_view_select (view, 0, i / shape[1], NULL);
+          g_autoptr (MtlStridedView) element = mtl_strided_view_select (row, 0, i % shape[1], NULL);
+
+          g_assert_true (mtl_strided_view_get_data (element)
+                         == memory + byte_offset + i / shape[1] * strides[0]
+                            + i % shape[1] * strides[1]);
+        }
+    }
+
+  g_assert_cmpuint (n_valid, >, 1000);
+}
+
 /* A picture: rows of 7 bytes, of which 6 are pixels. */
 static void
 test_from_bytes (void)
@@ -604,6 +752,9 @@ main (int   argc,
   g_test_add_func ("/StridedView/new/allocate", test_allocate);
   g_test_add_func ("/StridedView/new/allocate/bad", test_allocate_bad);
   g_test_add_func ("/StridedView/new/from-doubles", test_from_doubles);
+  g_test_add_func ("/StridedView/new/for-data", test_for_data);
+  g_test_add_func ("/StridedView/new/for-data/errors", test_for_data_errors);
+  g_test_add_func ("/StridedView/new/for-data/random", test_for_data_random);
   g_test_add_func ("/StridedView/new/from-bytes", test_from_bytes);
   g_test_add_func ("/StridedView/new/from-variant", test_from_variant);
   g_test_add_func ("/StridedView/new/from-variant/bad", test_from_variant_bad);

@@ -102,10 +102,7 @@ exchange (gpointer data)
   for (int i = 0; i < N_ROUNDS; i++)
     {
       g_autoptr (MtlDlpackTensor) tensor =
-        mtl_strided_view_export_dlpack_full (self->view,
-                                             i % 2 == 0 ? MTL_DLPACK_FLAGS_NONE
-                                                        : MTL_DLPACK_FLAGS_LEGACY,
-                                             MTL_DEVICE_TYPE_UNKNOWN, 0, NO_EVENT, NULL);
+        mtl_strided_view_export_dlpack (self->view, MTL_DLPACK_FLAGS_NONE, NULL, NULL);
       g_autoptr (MtlStridedView) view = mtl_strided_view_new_from_dlpack (tensor, NULL);
 
       g_assert_true (mtl_strided_view_get_data (view) == mtl_strided_view_get_data (self->view));
@@ -205,11 +202,15 @@ test_consume (void)
     {
       g_autoptr (GError) error = NULL;
       Shared shared = { .n_waiting = 0 };
+      g_autoptr (MtlStridedView) view = NULL;
       Producer producer;
 
       producer_init (&producer);
-      contested = mtl_dlpack_tensor_new_take (&producer.versioned, &error);
+      view = mtl_strided_view_new_take_dlpack (&producer.versioned, &error);
       g_assert_no_error (error);
+      contested = mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NONE, NULL, &error);
+      g_assert_no_error (error);
+      g_clear_object (&view);
       run_threads (&shared, consume);
       g_assert_cmpint (shared.next_result, ==, 1);
       g_assert_finalize_object (contested);

@@ -16,7 +16,6 @@
 #define NO_DIMS NULL, 0
 
 /* For an export that waits for nothing. */
-#define NO_EVENT NULL, 0, NULL
 
 #define POW2(n) (G_GINT64_CONSTANT (1) << (n))
 

@@ -90,6 +90,9 @@ OBJECT (view_new_zeros,
         mtl_strided_view_new_zeros (mtl_device_get_host (), f->dtype, DIMS (4, 6), error))
 OBJECT (view_new_filled,
         mtl_strided_view_new_filled (mtl_device_get_host (), f->dtype, DIMS (4, 6), 1, error))
+OBJECT (view_new_for_data,
+        mtl_strided_view_new_for_data (f->data, sizeof f->data, MTL_DTYPE_UINT8, DIMS (2, 3),
+                                       NULL, 0, 0, MTL_BUFFER_FLAGS_NONE, NULL, NULL, error))
 OBJECT (view_new_from_bytes,
         mtl_strided_view_new_from_bytes (f->bytes, MTL_DTYPE_UINT8, DIMS (2, 3), error))
 OBJECT (view_new_from_doubles,
@@ -228,29 +231,23 @@ LASTING (format_maximum, mtl_statistics_format_maximum (f->statistics))
 LASTING (statistics_to_string, mtl_statistics_to_string (f->statistics))
 
 /* DLPack */
-OBJECT (tensor_new_take, mtl_dlpack_tensor_new_take (&f->producer.versioned, error))
-OBJECT (tensor_new_take_legacy, mtl_dlpack_tensor_new_take_legacy (&f->producer.legacy))
-DONE (tensor_steal, steal (f, error))
-DONE (tensor_steal_legacy, steal_legacy (f, error))
 OBJECT (new_from_dlpack, import (f, error))
 OBJECT (new_take_dlpack, mtl_strided_view_new_take_dlpack (&f->producer.versioned, error))
 OBJECT (new_take_dlpack_legacy,
         mtl_strided_view_new_take_dlpack_legacy (&f->producer.legacy, error))
-OBJECT (new_for_dlpack,
-        mtl_strided_view_new_for_dlpack (&f->producer.legacy.dl_tensor, 0, NULL, NULL, error))
 DONE (dlpack_validate, mtl_dlpack_validate (&f->producer.versioned.dl_tensor, error))
-MANAGED (to_dlpack, mtl_strided_view_to_dlpack (f->view, error))
-MANAGED (to_dlpack_full,
-         mtl_strided_view_to_dlpack_full (f->view, MTL_DLPACK_FLAGS_COPY, MTL_DEVICE_TYPE_CPU, 0,
-                                          error))
-MANAGED (to_dlpack_legacy, mtl_strided_view_to_dlpack_legacy (f->view, error))
-MANAGED (to_dlpack_legacy_full,
-         mtl_strided_view_to_dlpack_legacy_full (f->view, MTL_DLPACK_FLAGS_COPY,
-                                                 MTL_DEVICE_TYPE_CPU, 0, error))
-OBJECT (export_dlpack, mtl_strided_view_export_dlpack (f->view, error))
-OBJECT (export_dlpack_full,
-        mtl_strided_view_export_dlpack_full (f->view, MTL_DLPACK_FLAGS_COPY, MTL_DEVICE_TYPE_CPU,
-                                             0, NO_EVENT, error))
+MANAGED (to_dlpack, mtl_strided_view_to_dlpack (f->view, MTL_DLPACK_FLAGS_NONE, NULL, error))
+MANAGED (to_dlpack_copy,
+         mtl_strided_view_to_dlpack (f->view, MTL_DLPACK_FLAGS_COPY, mtl_device_get_host (), error))
+MANAGED (to_dlpack_legacy, mtl_strided_view_to_dlpack_legacy (f->view, MTL_DLPACK_FLAGS_NONE, NULL,
+                                                              error))
+MANAGED (to_dlpack_legacy_copy,
+         mtl_strided_view_to_dlpack_legacy (f->view, MTL_DLPACK_FLAGS_COPY, mtl_device_get_host (),
+                                            error))
+OBJECT (export_dlpack, mtl_strided_view_export_dlpack (f->view, MTL_DLPACK_FLAGS_NONE, NULL, error))
+OBJECT (export_dlpack_copy,
+        mtl_strided_view_export_dlpack (f->view, MTL_DLPACK_FLAGS_COPY, mtl_device_get_host (),
+                                        error))
 
 /* Tensor files */
 OBJECT (file_open, mtl_tensor_file_open (f->file, NULL, error))

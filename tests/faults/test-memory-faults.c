@@ -119,29 +119,12 @@ free_managed_versioned (DLManagedTensorVersioned *managed)
   return managed != NULL;
 }
 
-static gboolean
-steal (Fixture  *f,
-       GError  **error)
-{
-  g_autoptr (MtlDlpackTensor) tensor = mtl_dlpack_tensor_new_take (&f->producer.versioned, error);
-
-  return tensor != NULL && free_managed_versioned (mtl_dlpack_tensor_steal (tensor, error));
-}
-
-static gboolean
-steal_legacy (Fixture  *f,
-              GError  **error)
-{
-  g_autoptr (MtlDlpackTensor) tensor = mtl_dlpack_tensor_new_take_legacy (&f->producer.legacy);
-
-  return free_managed (mtl_dlpack_tensor_steal_legacy (tensor, error));
-}
-
 static MtlStridedView *
 import (Fixture  *f,
         GError  **error)
 {
-  g_autoptr (MtlDlpackTensor) tensor = mtl_dlpack_tensor_new_take (&f->producer.versioned, error);
+  g_autoptr (MtlDlpackTensor) tensor =
+    mtl_strided_view_export_dlpack (f->view, MTL_DLPACK_FLAGS_NONE, NULL, error);
 
   return tensor != NULL ? mtl_strided_view_new_from_dlpack (tensor, error) : NULL;
 }

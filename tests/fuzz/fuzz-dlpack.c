@@ -234,7 +234,8 @@ pass_on (MtlStridedView *view,
   if (!is_readable)
     flags = (flags & ~MTL_DLPACK_FLAGS_COPY) | MTL_DLPACK_FLAGS_NEVER_COPY;
 
-  managed = (gpointer) mtl_strided_view_to_dlpack_full (view, flags, device, 0, &error);
+  managed = (gpointer) mtl_strided_view_to_dlpack (view, flags, mtl_device_get (device, 0, NULL),
+                                                   &error);
   if (check_result (managed != NULL, &error))
     {
       const DLTensor *tensor = &managed->dl_tensor;
@@ -252,7 +253,8 @@ pass_on (MtlStridedView *view,
                         mtl_strided_view_get_item_bits (view));
     }
 
-  legacy = (gpointer) mtl_strided_view_to_dlpack_legacy_full (view, flags, device, 0, &error);
+  legacy = (gpointer) mtl_strided_view_to_dlpack_legacy (view, flags,
+                                                         mtl_device_get (device, 0, NULL), &error);
   if (check_result (legacy != NULL, &error))
     legacy->deleter (legacy);
 }
@@ -287,30 +289,9 @@ take (Peer     *self,
       Input    *input,
       GError  **error)
 {
-  g_autoptr (MtlDlpackTensor) transit = NULL;
-  g_autoptr (GError) second_error = NULL;
-  MtlStridedView *view;
-
-  if (input_byte (input) % 2 == 0)
-    return self->legacy != NULL
-             ? mtl_strided_view_new_take_dlpack_legacy ((gpointer) self->legacy, error)
-             : mtl_strided_view_new_take_dlpack ((gpointer) self->versioned, error);
-
-  transit = self->legacy != NULL
-              ? mtl_dlpack_tensor_new_take_legacy ((gpointer) self->legacy)
-              : mtl_dlpack_tensor_new_take ((gpointer) self->versioned, error);
-  if (transit == NULL)
-    return NULL;
-
-  view = mtl_strided_view_new_from_dlpack (transit, error);
-  g_assert_true (mtl_dlpack_tensor_is_consumed (transit) == (view != NULL));
-  if (view != NULL)
-    {
-      g_assert_null (mtl_strided_view_new_from_dlpack (transit, &second_error));
-      g_assert_error (second_error, MTL_ERROR, MTL_ERROR_CONSUMED);
-    }
-
-  return view;
+  return self->legacy != NULL
+           ? mtl_strided_view_new_take_dlpack_legacy ((gpointer) self->legacy, error)
+           : mtl_strided_view_new_take_dlpack ((gpointer) self->versioned, error);
 }
 
 static void

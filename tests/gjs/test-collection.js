@@ -119,7 +119,7 @@ const MAKERS = {
     'to_dtype_async': () => kept.to_dtype_async('int32'),
     'toTypedArray': () => kept.toTypedArray(),
     'toTypedArray of a column': () => kept.T.toTypedArray(),
-    'export_dlpack_full': () => kept.export_dlpack_full(Mtl.DlpackFlags.COPY),
+    'export_dlpack': () => kept.export_dlpack(Mtl.DlpackFlags.COPY),
     'TensorFile.get': () => tensors.get('frame'),
     'TensorFile.load_view': () => tensors.load_view('frame'),
     'TensorFile.load_view_async': () => tensors.load_view_async('frame'),
@@ -144,7 +144,7 @@ for (const [name, makeFrame] of Object.entries(MAKERS)) {
 const SHARING = `
     Buffer.new_mapped Buffer.get_bytes Buffer.slice
     StridedView.new StridedView.new_from_dlpack StridedView.new_from_metal_tensor
-    StridedView.as_read_only StridedView.broadcast_to StridedView.export_dlpack
+    StridedView.as_read_only StridedView.broadcast_to
     StridedView.flatten StridedView.flatten_mask StridedView.flip StridedView.get_buffer
     StridedView.narrow StridedView.permute StridedView.get_bytes StridedView.reinterpret
     StridedView.reshape StridedView.select StridedView.slice
@@ -178,7 +178,7 @@ const ALLOCATING = {
     'StridedView.copy_finish': () => small.copy_async(),
     'StridedView.dup_bytes': () => small.dup_bytes(),
     'StridedView.dup_bytes_finish': () => small.dup_bytes_async(),
-    'StridedView.export_dlpack_full': () => small.export_dlpack_full(),
+    'StridedView.export_dlpack': () => small.export_dlpack(),
     'StridedView.to_contiguous': () => small.to_contiguous(),
     'StridedView.to_contiguous_finish': () => small.to_contiguous_async(),
     'StridedView.to_device': () => small.to_device(host),

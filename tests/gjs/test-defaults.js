@@ -76,7 +76,7 @@ const CALLS = {
     'StridedView.compute_statistic': [makeView(), 'maximum'],
     'StridedView.copy': [makeView()],
     'StridedView.copy_scaled_from': [makeView(), makeView(), 3],
-    'StridedView.export_dlpack_full': [makeView()],
+    'StridedView.export_dlpack': [makeView()],
     'StridedView.flatten': [makeView()],
     'StridedView.format': [Mtl.arange(2000)],
     'StridedView.get_max_compatible_item_bits': [makeView(), 64],
@@ -102,7 +102,7 @@ function describe(result) {
     if (result instanceof Buffer)
         return [result.get_size(), result.get_storage_mode(), result.is_read_only()];
     if (result instanceof Mtl.DlpackTensor)
-        return [result.get_flags(), result.get_device_type(), result.get_version()];
+        return [result.get_flags(), result.get_device()];
     if (result instanceof TensorFile)
         return [result.get_file().get_path(), result.list_names()];
     return String(result instanceof Event ? result.get_device() : result);

@@ -9,8 +9,9 @@ import {
     checkProperties, equal, ok, recordCalls, run, test, testAllReached, testAnyMemory, throwsMtl,
 } from './tap.js';
 
-const {CPU, CUDA, UNKNOWN} = Mtl.DeviceType;
-const {NONE, LEGACY, COPY, NEVER_COPY, NEGATIVE_STRIDES} = Mtl.DlpackFlags;
+const {CUDA} = Mtl.DeviceType;
+const host = Mtl.Device.get_host();
+const {NONE, COPY, NEVER_COPY, NEGATIVE_STRIDES} = Mtl.DlpackFlags;
 
 // DLPack's own flags, as a tensor carries them.
 const READ_ONLY = 1;
@@ -30,23 +31,18 @@ function readOnlyView() {
 
 testAnyMemory('a tensor in transit describes itself', () => {
     const tensor = makeView().export_dlpack();
-    const [major, minor] = tensor.get_version();
 
-    equal(major, 1);
-    ok(minor >= 0);
     equal(tensor.get_flags(), 0);
-    equal([tensor.get_device_type(), tensor.get_device_ordinal()],
-        [defaultDevice.get_device_type(), defaultDevice.get_device_ordinal()]);
+    ok(tensor.get_device() === defaultDevice);
     equal(tensor.is_consumed(), false);
 });
 
 testAnyMemory('properties of tensors in transit are what their getters return', () => {
     const tensor = makeView().export_dlpack();
-    const copied = makeView().export_dlpack_full(COPY, CPU);
+    const copied = makeView().export_dlpack(COPY, host);
 
-    equal([tensor.deviceType, tensor.device_ordinal, tensor.flags],
-        [defaultDevice.get_device_type(), defaultDevice.get_device_ordinal(), 0]);
-    equal([copied.device_type, copied.flags], [CPU, IS_COPIED]);
+    ok(tensor.device === defaultDevice && copied.device === host);
+    equal([tensor.flags, copied.flags], [0, IS_COPIED]);
     Mtl.StridedView.new_from_dlpack(copied);
     equal([tensor.consumed, copied.consumed], [false, true]);
     for (const other of [tensor, copied])
@@ -56,51 +52,47 @@ testAnyMemory('properties of tensors in transit are what their getters return', 
 testAnyMemory('what an export is to be like may be left out', () => {
     const view = makeView();
 
-    for (const tensor of [view.export_dlpack(), view.export_dlpack_full(),
-        view.export_dlpack_full(NONE, UNKNOWN, 0, null, 0, null)]) {
-        equal([tensor.get_version()[0], tensor.flags], [1, 0]);
+    for (const tensor of [view.export_dlpack(), view.export_dlpack(NONE),
+        view.export_dlpack(NONE, null), view.export_dlpack(NONE, defaultDevice)]) {
+        equal(tensor.flags, 0);
         equal(Mtl.StridedView.new_from_dlpack(tensor).overlaps(view), true);
     }
-    equal(view.export_dlpack_full(LEGACY).get_version(), [0, 0]);
 });
 
 testAnyMemory('memory goes out as the host’s', () => {
-    const tensor = makeView().export_dlpack_full(NONE, CPU, 0);
+    const tensor = makeView().export_dlpack(NONE, host);
 
-    equal([tensor.get_device_type(), tensor.get_device_ordinal()], [CPU, 0]);
+    ok(tensor.get_device() === host);
     equal(Mtl.StridedView.new_from_dlpack(tensor).toArray(), [[1, 2, 3], [4, 5, 6]]);
 });
 
 testAnyMemory('a tensor is consumed once', () => {
-    const tensor = makeView().export_dlpack_full(NONE, CPU, 0);
+    const tensor = makeView().export_dlpack(NONE, host);
 
     Mtl.StridedView.new_from_dlpack(tensor);
     equal(tensor.is_consumed(), true);
     throwsMtl('CONSUMED', /./, () => Mtl.StridedView.new_from_dlpack(tensor));
 });
 
-testAnyMemory('the legacy form has no version', () => {
+testAnyMemory('writes go to the memory of both views', () => {
     const view = makeView();
-    const tensor = view.export_dlpack_full(LEGACY);
+    const imported = Mtl.StridedView.new_from_dlpack(view.export_dlpack());
 
-    equal(tensor.get_version(), [0, 0]);
-    const imported = Mtl.StridedView.new_from_dlpack(tensor);
     equal(imported.get_address(), view.get_address());
     imported.fill_double(7);
     equal(view.toArray(), [[7, 7, 7], [7, 7, 7]]);
 });
 
-test('read-only views stay so, and do not go out in the legacy form', () => {
+test('read-only views stay so', () => {
     const tensor = readOnlyView().export_dlpack();
 
     equal(tensor.get_flags(), READ_ONLY);
     equal(Mtl.StridedView.new_from_dlpack(tensor).is_read_only(), true);
-    throwsMtl('READ_ONLY', /./, () => readOnlyView().export_dlpack_full(LEGACY));
 });
 
 test('a copy is made where one is asked for', () => {
     const view = readOnlyView();
-    const tensor = view.export_dlpack_full(COPY);
+    const tensor = view.export_dlpack(COPY);
     const imported = Mtl.StridedView.new_from_dlpack(tensor);
 
     equal(tensor.get_flags(), IS_COPIED);
@@ -111,19 +103,20 @@ test('a copy is made where one is asked for', () => {
 
 testAnyMemory('negative strides go out on request, and else as a copy', () => {
     const flipped = makeView().flip(1);
-    const kept = flipped.export_dlpack_full(NEGATIVE_STRIDES);
+    const kept = flipped.export_dlpack(NEGATIVE_STRIDES);
     const copied = flipped.export_dlpack();
 
     equal(Mtl.StridedView.new_from_dlpack(kept).get_strides(), [3, -1]);
     equal(copied.get_flags(), IS_COPIED);
     equal(Mtl.StridedView.new_from_dlpack(copied).to_string(), '[[3 2 1]\n [6 5 4]]');
-    throwsMtl('NEEDS_COPY', /./, () => flipped.export_dlpack_full(NEVER_COPY));
+    throwsMtl('NEEDS_COPY', /./, () => flipped.export_dlpack(NEVER_COPY));
 });
 
 testAnyMemory('what cannot go out is an error', () => {
-    throwsMtl('NOT_SUPPORTED', /2, 0/, () => makeView().export_dlpack_full(NONE, CUDA, 0));
+    throwsMtl('NOT_SUPPORTED', /2, 0/,
+        () => makeView().export_dlpack(NONE, Mtl.Device.get(CUDA, 0)));
     throwsMtl('INVALID_ARGUMENT', /./,
-        () => makeView().export_dlpack_full(COPY | NEVER_COPY, UNKNOWN, 0));
+        () => makeView().export_dlpack(COPY | NEVER_COPY));
 });
 
 testAnyMemory('memory lives as long as somebody views it', () => {

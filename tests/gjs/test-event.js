@@ -83,19 +83,5 @@ testEvents('a wait can be cancelled', async event => {
     equal(event.get_signaled_value(), 0);
 });
 
-testEvents('an export waits for an event', async event => {
-    const {NONE} = Mtl.DlpackFlags;
-    const {UNKNOWN} = Mtl.DeviceType;
-    const view = Mtl.StridedView.new_filled(event.get_device(), Mtl.DType.INT32, [3], 7);
-    const cancellable = new Gio.Cancellable();
-
-    event.signal(2);
-    const tensor = view.export_dlpack_full(NONE, UNKNOWN, 0, event, 2);
-    equal(Mtl.StridedView.new_from_dlpack(tensor).toArray(), [7, 7, 7]);
-    cancellable.cancel();
-    await throwsGio('CANCELLED',
-        () => view.export_dlpack_full(NONE, UNKNOWN, 0, event, 3, cancellable));
-});
-
 testAllReached('Event');
 await run();

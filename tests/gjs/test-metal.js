@@ -10,7 +10,7 @@ import {equal, ok, run, test, throwsMtl} from './tap.js';
 
 const {HOST, SHARED, MANAGED, PRIVATE, FOREIGN} = Mtl.StorageMode;
 const {UNKNOWN, CPU, METAL} = Mtl.DeviceType;
-const {NONE, LEGACY, COPY, NEVER_COPY} = Mtl.DlpackFlags;
+const {NONE, COPY, NEVER_COPY} = Mtl.DlpackFlags;
 const MATRIX = [[1, 2, 3], [4, 5, 6]];
 const IS_COPIED = 2;  // DLPack's flag
 
@@ -38,7 +38,7 @@ function matrix(device, mode) {
 }
 
 function take(view, flags, deviceType) {
-    const tensor = view.export_dlpack_full(flags, deviceType, 0);
+    const tensor = view.export_dlpack(flags, deviceType === UNKNOWN ? null : Mtl.Device.get(deviceType, 0));
     return [tensor.get_device_type(), tensor.get_flags(), Mtl.StridedView.new_from_dlpack(tensor)];
 }
 
@@ -109,7 +109,7 @@ testDevices('elements of Private memory are out of reach', device => {
 testModes('DLPack carries the buffer', (device, mode) => {
     const view = matrix(device, mode);
 
-    for (const flags of [NONE, LEGACY, NEVER_COPY]) {
+    for (const flags of [NONE, NEVER_COPY]) {
         const [deviceType, , other] = take(view.slice('1:, ::2'), flags, UNKNOWN);
         equal([deviceType, other.toArray()], [METAL, [[4, 6]]]);
         equal(other.get_buffer().get_storage_mode(), mode);
@@ -138,7 +138,7 @@ testModes('DLPack carries it as the host’s memory', (device, mode) => {
 test('memory of the host goes to the default device as a copy', () => {
     const view = Mtl.StridedView.from(MATRIX);
     const device = Mtl.Device.get_default();
-    const tensor = view.export_dlpack_full(NONE, METAL, device.get_device_ordinal());
+    const tensor = view.export_dlpack(NONE, device);
     const other = Mtl.StridedView.new_from_dlpack(tensor);
 
     equal([tensor.get_flags(), other.toArray()], [IS_COPIED, MATRIX]);

@@ -393,7 +393,7 @@ test('of many elements the first and the last are printed', () => {
 testAnyMemory('DLPack carries a view without a copy', () => {
     const view = counting(2, 3);
     const tensors = [view.export_dlpack(),
-        view.export_dlpack_full(Mtl.DlpackFlags.NEVER_COPY, Mtl.DeviceType.UNKNOWN, 0)];
+        view.export_dlpack(Mtl.DlpackFlags.NEVER_COPY)];
 
     for (const [i, tensor] of tensors.entries()) {
         const imported = Mtl.StridedView.new_from_dlpack(tensor);

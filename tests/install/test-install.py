@@ -391,7 +391,8 @@ class InstallTest:
         after = f'#include <mtldl/mtldl.h>\n#include {header}\n{use}'
         flags = ['-Wno-address', '-Wno-nonnull-compare']
         structs = f'#include {header}\n#include <mtldl/mtldl-dlpack.h>\n{after}'
-        for text in (before, after, structs):
+        structs_first = f'#include <mtldl/mtldl-dlpack.h>\n#include {header}\n{before}'
+        for text in (before, after, structs, structs_first):
             self.compile([*self.cc, '-std=c11', *flags], 'dlpack.c', text)
             self.compile([*self.cxx, '-std=c++11', *flags], 'dlpack.cpp', text)
 

@@ -76,7 +76,7 @@ local function event () return Mtl.Event.new(nil) end
 local function layout () return Mtl.StridedLayout.new({2, 3}, nil, 32) end
 local function other_buffer () return Mtl.Buffer.new(nil, 24, 'HOST') end
 local function statistics () return view():compute_statistics() end
-local function tensor () return view():export_dlpack() end
+local function tensor () return view():export_dlpack({}) end
 local function variant () return GLib.Variant('ad', {1, 2, 3, 4, 5, 6}) end
 local function no_flags () return {} end
 local function usage () return {'COMPUTE'} end

@@ -62,7 +62,7 @@ sub event { Mtl::Event->new }
 sub layout { Mtl::StridedLayout->new([2, 3], undef, 32) }
 sub other_buffer { Mtl::Buffer->new(undef, 24, 'host') }
 sub statistics { view()->compute_statistics }
-sub tensor { view()->export_dlpack }
+sub tensor { view()->export_dlpack([]) }
 sub variant { Glib::Variant->new('ad', [1 .. 6]) }
 sub no_flags { [] }
 sub usage { ['compute'] }

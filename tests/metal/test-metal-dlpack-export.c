@@ -3,8 +3,8 @@
 #include "metal-tests.h"
 #include "../c/dlpack-structs.h"
 
-#define ANY_DEVICE MTL_DEVICE_TYPE_UNKNOWN, 0
-#define HOST MTL_DEVICE_TYPE_CPU, 0
+#define ANY_DEVICE NULL
+#define HOST mtl_device_get_host ()
 
 static const guint8 range[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
 
@@ -28,12 +28,10 @@ new_range (int            ordinal,
 static DLManagedTensorVersioned *
 export (MtlStridedView *view,
         MtlDlpackFlags  flags,
-        MtlDeviceType   device_type,
-        int             ordinal)
+        MtlDevice      *device)
 {
   g_autoptr (GError) error = NULL;
-  DLManagedTensorVersioned *managed = mtl_strided_view_to_dlpack_full (view, flags, device_type,
-                                                                       ordinal, &error);
+  DLManagedTensorVersioned *managed = mtl_strided_view_to_dlpack (view, flags, device, &error);
 
   g_assert_no_error (error);
   return managed;
@@ -94,18 +92,18 @@ check_alignment (int            ordinal,
   DLManagedTensorVersioned *managed;
 
   g_assert_no_error (local_error);
-  managed = export (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_METAL, ordinal_of (ordinal));
+  managed = export (view, MTL_DLPACK_FLAGS_NONE, get_metal (ordinal));
   g_assert_cmphex (managed->flags, ==, aligned ? 0 : DL_IS_COPIED);
   g_assert_cmpuint (managed->dl_tensor.byte_offset, ==, aligned ? offset : 0);
   managed->deleter (managed);
 
   if (!aligned)
-    assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
-                                                   &error),
+    assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
+                                              &error),
                   MTL_ERROR_NEEDS_COPY, "multiple of the itemsize");
   if (mode != MTL_STORAGE_MODE_PRIVATE)
     {
-      managed = export (view, MTL_DLPACK_FLAGS_NEVER_COPY, MTL_DEVICE_TYPE_CPU, 0);
+      managed = export (view, MTL_DLPACK_FLAGS_NEVER_COPY, HOST);
       g_assert_true (managed->dl_tensor.data
                      == (guint8 *) mtl_buffer_get_contents (buffer) + offset);
       managed->deleter (managed);
@@ -143,8 +141,9 @@ test_alignment_for_others (void)
                                                           &local_error);
 
   g_assert_no_error (local_error);
-  assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NEVER_COPY,
-                                                 MTL_DEVICE_TYPE_METAL, DISCRETE, &error),
+  assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY,
+                                            get_metal (DISCRETE),
+                                            &error),
                 MTL_ERROR_NEEDS_COPY, "can only be exported as memory of device (8, 1) by copying");
 }
 
@@ -163,8 +162,7 @@ test_alignment_of_slice (void)
   DLManagedTensorVersioned *managed;
 
   g_assert_no_error (local_error);
-  assert_fails (mtl_strided_view_to_dlpack_full (part, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
-                                                 &error),
+  assert_fails (mtl_strided_view_to_dlpack (part, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE, &error),
                 MTL_ERROR_NEEDS_COPY, "multiple of the itemsize");
   managed = export (empty, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE);
   managed->deleter (managed);
@@ -184,8 +182,8 @@ test_negative_strides (void)
       g_autoptr (MtlStridedView) copy = NULL;
       g_autoptr (GError) local_error = NULL;
 
-      assert_fails (mtl_strided_view_to_dlpack_full (reversed, MTL_DLPACK_FLAGS_NEVER_COPY,
-                                                     ANY_DEVICE, &error),
+      assert_fails (mtl_strided_view_to_dlpack (reversed, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
+                                                &error),
                     MTL_ERROR_NEEDS_COPY, "strides (4, -1)");
 
       managed = export (reversed,
@@ -337,7 +335,7 @@ test_synchronize_fails (void)
   g_autoptr (MtlStridedView) view = new_range (DISCRETE, MTL_STORAGE_MODE_MANAGED);
 
   metal_double_fail_next_command_buffer (2);
-  assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, HOST, &error),
+  assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, HOST, &error),
                 MTL_ERROR_DEVICE, "code 2");
 }
 
@@ -361,8 +359,7 @@ write_and_signal (gpointer data)
 
 static void
 check_waits (MtlStridedView *view,
-             MtlEvent       *event,
-             MtlDlpackFlags  flags)
+             MtlEvent       *event)
 {
   Order order = { event, NULL, view };
   GThread *thread = g_thread_new ("signal", write_and_signal, &order);
@@ -370,7 +367,8 @@ check_waits (MtlStridedView *view,
   g_autoptr (MtlDlpackTensor) tensor = NULL;
   g_autoptr (MtlStridedView) back = NULL;
 
-  tensor = mtl_strided_view_export_dlpack_full (view, flags, HOST, event, 5, NULL, &error);
+  g_assert_true (mtl_event_wait (event, 5, -1, NULL, &error));
+  tensor = mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NONE, HOST, &error);
   g_assert_no_error (error);
   back = mtl_strided_view_new_from_dlpack (tensor, &error);
   g_assert_no_error (error);
@@ -381,19 +379,17 @@ check_waits (MtlStridedView *view,
 static void
 test_waits_for_event (void)
 {
-  for (int legacy = FALSE; legacy <= TRUE; legacy++)
-    for (gsize j = 0; j < G_N_ELEMENTS (metal_modes); j++)
-      {
-        g_autoptr (MtlStridedView) view = new_range (DISCRETE, metal_modes[j]);
-        g_autoptr (GError) error = NULL;
-        g_autoptr (MtlEvent) of_device = mtl_event_new (get_metal (DISCRETE), &error);
-        g_autoptr (MtlEvent) of_host = mtl_event_new (mtl_device_get_host (), &error);
-        MtlDlpackFlags flags = legacy ? MTL_DLPACK_FLAGS_LEGACY : MTL_DLPACK_FLAGS_NONE;
+  for (gsize j = 0; j < G_N_ELEMENTS (metal_modes); j++)
+    {
+      g_autoptr (MtlStridedView) view = new_range (DISCRETE, metal_modes[j]);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlEvent) of_device = mtl_event_new (get_metal (DISCRETE), &error);
+      g_autoptr (MtlEvent) of_host = mtl_event_new (mtl_device_get_host (), &error);
 
-        g_assert_no_error (error);
-        check_waits (view, of_device, flags);
-        check_waits (view, of_host, flags);
-      }
+      g_assert_no_error (error);
+      check_waits (view, of_device);
+      check_waits (view, of_host);
+    }
 }
 
 /* The GPU itself says when it is done. */
@@ -412,37 +408,12 @@ test_waits_for_gpu (void)
   run = metal_fixture_submit (METAL_FIXTURE_FILL, handle, 4, 12, 9, NULL, 0,
                               mtl_event_get_handle (event), 1);
   metal_fixture_go (run);
-  tensor = mtl_strided_view_export_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, HOST, event, 1, NULL,
-                                                &error);
+  g_assert_true (mtl_event_wait (event, 1, -1, NULL, &error));
+  tensor = mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NONE, HOST, &error);
   g_assert_no_error (error);
   back = mtl_strided_view_new_from_dlpack (tensor, &error);
   assert_elements (back, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9);
   g_assert_true (metal_fixture_finish (run));
-}
-
-static gpointer
-cancel_later (gpointer data)
-{
-  g_usleep (30000);
-  g_cancellable_cancel (((Order *) data)->cancellable);
-  return NULL;
-}
-
-static void
-test_wait_is_cancelled (void)
-{
-  g_autoptr (MtlStridedView) view = new_range (UNIFIED, MTL_STORAGE_MODE_SHARED);
-  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  g_autoptr (GError) error = NULL;
-  g_autoptr (MtlEvent) event = mtl_event_new (get_metal (UNIFIED), &error);
-  Order order = { event, cancellable, view };
-  GThread *thread = g_thread_new ("cancel", cancel_later, &order);
-
-  g_assert_no_error (error);
-  g_assert_null (mtl_strided_view_export_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, ANY_DEVICE,
-                                                      event, 1, cancellable, &error));
-  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-  g_thread_join (thread);
 }
 
 int
@@ -467,7 +438,6 @@ main (int   argc,
   add_double_test ("/MetalExport/synchronize-fails", test_synchronize_fails);
   add_metal_test ("/MetalExport/waits-for-event", test_waits_for_event);
   add_metal_test ("/MetalExport/waits-for-gpu", test_waits_for_gpu);
-  add_metal_test ("/MetalExport/wait-is-cancelled", test_wait_is_cancelled);
 
   return g_test_run ();
 }

@@ -107,24 +107,10 @@ check_refused (Producer   *producer,
                MtlError    code,
                const char *message)
 {
-  g_autoptr (GError) local_error = NULL;
-  MtlDlpackTensor *tensor;
-
   producer->legacy.dl_tensor = producer->versioned.dl_tensor;
   assert_fails (mtl_strided_view_new_take_dlpack (&producer->versioned, &error), code, message);
   g_assert_cmpint (producer->n_deleted, ==, 1);
   assert_fails (mtl_strided_view_new_take_dlpack_legacy (&producer->legacy, &error), code, message);
-  g_assert_cmpint (producer->n_deleted, ==, 2);
-
-  tensor = mtl_dlpack_tensor_new_take (&producer->versioned, &local_error);
-  g_assert_no_error (local_error);
-  assert_fails (mtl_strided_view_new_from_dlpack (tensor, &error), code, message);
-  g_assert_false (mtl_dlpack_tensor_is_consumed (tensor));
-  g_assert_cmpint (producer->n_deleted, ==, 2);
-  g_assert_true (mtl_dlpack_tensor_steal (tensor, &local_error)
-                 == (gpointer) &producer->versioned);
-  g_assert_no_error (local_error);
-  g_assert_finalize_object (tensor);
   g_assert_cmpint (producer->n_deleted, ==, 2);
 }
 
@@ -392,14 +378,12 @@ test_lanes (void)
       producer.versioned.dl_tensor.byte_offset = offset;
       producer.versioned.dl_tensor.shape[1] = 1;
       view = take (&producer, FALSE);
-      managed = mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE,
-                                                 MTL_DEVICE_TYPE_UNKNOWN, 0, &local_error);
+      managed = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, NULL, &local_error);
       g_assert_no_error (local_error);
       g_assert_cmphex (managed->flags, ==, aligned ? 0 : DL_IS_COPIED);
       managed->deleter (managed);
       if (!aligned)
-        assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NEVER_COPY,
-                                                       MTL_DEVICE_TYPE_UNKNOWN, 0, &error),
+        assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY, NULL, &error),
                       MTL_ERROR_NEEDS_COPY, "multiple of the itemsize");
       g_clear_object (&view);
       metal_fixture_release (handle);

@@ -271,6 +271,26 @@ static const MtlDlpackFlags copy_flags[N_COPY] = {
   MTL_DLPACK_FLAGS_NEVER_COPY,
 };
 
+/* Returns FALSE if there is no such device to export for. */
+static gboolean
+find_target (DLDevice    target,
+             Outcome     outcome,
+             MtlDevice **device)
+{
+  g_autoptr (GError) error = NULL;
+
+  *device = NULL;
+  if (target.device_type == 0)
+    return TRUE;
+
+  *device = mtl_device_get (target.device_type, target.device_id, &error);
+  if (*device != NULL)
+    return TRUE;
+
+  check_error (error, outcome);
+  return FALSE;
+}
+
 static void
 check_versioned (MtlStridedView *view,
                  DLDevice        target,
@@ -280,10 +300,13 @@ check_versioned (MtlStridedView *view,
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) back = NULL;
-  DLManagedTensorVersioned *managed = mtl_strided_view_to_dlpack_full (view, copy_flags[copy],
-                                                                       target.device_type,
-                                                                       target.device_id, &error);
+  DLManagedTensorVersioned *managed;
+  MtlDevice *device;
 
+  if (!find_target (target, outcome, &device))
+    return;
+
+  managed = mtl_strided_view_to_dlpack (view, copy_flags[copy], device, &error);
   if (outcome >= NEEDS_COPY)
     {
       g_assert_null (managed);
@@ -309,10 +332,13 @@ check_legacy (MtlStridedView *view,
               int             other)
 {
   g_autoptr (GError) error = NULL;
-  DLManagedTensor *managed = mtl_strided_view_to_dlpack_legacy_full (view, copy_flags[copy],
-                                                                     target.device_type,
-                                                                     target.device_id, &error);
+  DLManagedTensor *managed;
+  MtlDevice *device;
 
+  if (!find_target (target, outcome, &device))
+    return;
+
+  managed = mtl_strided_view_to_dlpack_legacy (view, copy_flags[copy], device, &error);
   if (outcome >= NEEDS_COPY)
     {
       g_assert_null (managed);
@@ -373,9 +399,9 @@ test_read_only (void)
 
       for (gsize k = 0; k < G_N_ELEMENTS (requests); k++)
         {
-          managed = mtl_strided_view_to_dlpack_full (read_only, requests[k].flags,
-                                                     requests[k].device_type, DISCRETE,
-                                                     &local_error);
+          managed = mtl_strided_view_to_dlpack (read_only, requests[k].flags,
+                                                mtl_device_get (requests[k].device_type, DISCRETE,
+                                                                NULL), &local_error);
           g_assert_no_error (local_error);
           g_assert_cmphex (managed->flags, ==, requests[k].expected);
           managed->deleter (managed);
@@ -383,18 +409,18 @@ test_read_only (void)
 
       if (metal_modes[j] != MTL_STORAGE_MODE_PRIVATE)
         {
-          managed = mtl_strided_view_to_dlpack_full (read_only, MTL_DLPACK_FLAGS_NONE,
-                                                     MTL_DEVICE_TYPE_CPU, 0, &local_error);
+          managed = mtl_strided_view_to_dlpack (read_only, MTL_DLPACK_FLAGS_NONE,
+                                                mtl_device_get_host (), &local_error);
           g_assert_no_error (local_error);
           g_assert_cmphex (managed->flags, ==, DL_READ_ONLY);
           managed->deleter (managed);
         }
 
-      assert_fails (mtl_strided_view_to_dlpack_legacy_full (read_only, MTL_DLPACK_FLAGS_NONE, 0, 0,
-                                                            &error),
+      assert_fails (mtl_strided_view_to_dlpack_legacy (read_only, MTL_DLPACK_FLAGS_NONE,
+                                                       NULL, &error),
                     MTL_ERROR_READ_ONLY, "read-only view");
-      legacy = mtl_strided_view_to_dlpack_legacy_full (read_only, MTL_DLPACK_FLAGS_COPY, 0, 0,
-                                                       &local_error);
+      legacy = mtl_strided_view_to_dlpack_legacy (read_only, MTL_DLPACK_FLAGS_COPY,
+                                                  NULL, &local_error);
       g_assert_no_error (local_error);
       legacy->deleter (legacy);
     }
@@ -406,9 +432,12 @@ check_purgeable (MtlStridedView *view,
                  int             device_type,
                  int             ordinal)
 {
-  assert_fails (mtl_strided_view_to_dlpack_full (view, flags, device_type, ordinal, &error),
+  assert_fails (mtl_strided_view_to_dlpack (view, flags,
+                                            mtl_device_get (device_type, ordinal, NULL), &error),
                 MTL_ERROR_NOT_SUPPORTED, "purgeable");
-  assert_fails (mtl_strided_view_to_dlpack_legacy_full (view, flags, device_type, ordinal, &error),
+  assert_fails (mtl_strided_view_to_dlpack_legacy (view, flags,
+                                                   mtl_device_get (device_type, ordinal, NULL),
+                                                   &error),
                 MTL_ERROR_NOT_SUPPORTED, "purgeable");
 }
 

@@ -36,7 +36,8 @@ export (Stage           *stage,
 {
   g_autoptr (MtlStridedView) view = view_buffer (stage, name);
 
-  stage->tensor = mtl_strided_view_to_dlpack_full (view, flags, device_type, 0, error);
+  stage->tensor = mtl_strided_view_to_dlpack (view, flags, mtl_device_get (device_type, 0, NULL),
+                                              error);
   return stage->tensor != NULL;
 }
 

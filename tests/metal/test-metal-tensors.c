@@ -582,18 +582,14 @@ test_export_of_import (void)
   MetalFixtureTensor description = foreign_tensor;
   g_autoptr (GError) error = NULL;
   DLManagedTensorVersioned *managed;
-  MtlDlpackTensor *exported;
   MtlStridedView *view;
   gpointer tensor;
 
   description.buffer = metal_fixture_buffer_new (TWIN, 40, OPTIONS_SHARED);
   tensor = metal_fixture_tensor_new (&description);
   view = from_tensor (tensor);
-  exported = mtl_strided_view_export_dlpack (view, &error);
+  managed = (gpointer) mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, NULL, &error);
   g_assert_no_error (error);
-  managed = (gpointer) mtl_dlpack_tensor_steal (exported, &error);
-  g_assert_no_error (error);
-  g_object_unref (exported);
   g_assert_finalize_object (view);
   g_assert_true (managed->dl_tensor.data == description.buffer);
   g_assert_cmpint (managed->dl_tensor.byte_offset, ==, 8);

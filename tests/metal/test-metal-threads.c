@@ -109,13 +109,13 @@ static void
 exchange (Worker *self,
           guint   round)
 {
-  MtlDeviceType device_type = round % 2 ? MTL_DEVICE_TYPE_CPU : MTL_DEVICE_TYPE_UNKNOWN;
+  MtlDevice *device = round % 2 ? mtl_device_get_host () : NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = NULL;
   g_autoptr (MtlStridedView) copy = NULL;
-  DLManagedTensorVersioned *tensor = mtl_strided_view_to_dlpack_full (self->crew->view,
-                                                                      MTL_DLPACK_FLAGS_NONE,
-                                                                      device_type, 0, &error);
+  DLManagedTensorVersioned *tensor = mtl_strided_view_to_dlpack (self->crew->view,
+                                                                 MTL_DLPACK_FLAGS_NONE, device,
+                                                                 &error);
 
   g_assert_no_error (error);
   view = mtl_strided_view_new_take_dlpack (tensor, &error);

@@ -291,7 +291,7 @@ def test_asview_refuses(wrong):
 @pytest.mark.parametrize("address, shape, strides, reason", [
     (2**64 - 8, (2,), (8,), "address space"), (2**64 - 3, (1,), (8,), "address space"),
     (8, (2,), (-16,), "address space"), (8, (2,), (-8,), "address space"),
-    (0, (2,), (8,), "2 elements has no data"), (0, (), (), "1 element has no data"),
+    (0, (2,), (8,), "16 bytes has no data"), (0, (), (), "8 bytes has no data"),
     (2**40, (9, 9), (2**60, 2**60), "2^63"), (2**40, (3, 2), (-2**62, 8), "2^63"),
     (2**40, (2**40, 2**40), None, "volume")])
 def test_asview_of_a_buffer_that_cannot_be(address, shape, strides, reason):

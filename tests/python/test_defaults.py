@@ -46,7 +46,7 @@ REQUIRED = {
     "StridedView.compute_statistic": ["maximum"],
     "StridedView.copy": [],
     "StridedView.copy_scaled_from": [[2], 3],
-    "StridedView.export_dlpack_full": [],
+    "StridedView.export_dlpack": [],
     "StridedView.format": [],
     "StridedView.get_max_compatible_item_bits": [64],
     "StridedView.is_contiguous": [],
@@ -94,7 +94,7 @@ def describe(result):
     if isinstance(result, Mtl.Buffer):
         return result.get_size(), result.props.storage_mode, result.is_read_only()
     if isinstance(result, Mtl.DlpackTensor):
-        return result.get_flags(), result.get_device_type(), tuple(result.get_version())
+        return result.get_flags(), result.get_device()
     if isinstance(result, Mtl.Event):
         return result.get_device()
     if isinstance(result, Mtl.TensorFile):

@@ -170,7 +170,7 @@ def test_case_12_strides():
 def test_case_12_negative_strides_on_request():
     view = iota(3, 4).flip(0)
     negative = Mtl.DlpackFlags.NEGATIVE_STRIDES
-    tensor = view.export_dlpack_full(negative, Mtl.DeviceType.UNKNOWN, 0)
+    tensor = view.export_dlpack(negative)
     other = Mtl.StridedView.new_from_dlpack(tensor)
 
     assert other.strides == (-4, 1) and other.tolist() == view.tolist()
@@ -178,12 +178,12 @@ def test_case_12_negative_strides_on_request():
 
 @pytest.mark.any_memory
 def test_short_exports_are_full_ones_with_nothing_asked():
-    none, unknown = Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN
+    none = Mtl.DlpackFlags.NONE
     view = iota(3, 4)
 
     for part in (view[1:, ::2], view[::-1], view.as_read_only(), view[:0]):
-        short, full = part.export_dlpack(), part.export_dlpack_full(none, unknown, 0)
-        assert tuple(short.get_version()) == tuple(full.get_version()) == (1, 3)
+        short, full = part.export_dlpack(), part.export_dlpack(none, part.get_device())
+        assert short.get_device() is full.get_device() is part.get_device()
         assert short.get_flags() == full.get_flags()
         taken, other = map(Mtl.StridedView.new_from_dlpack, (short, full))
         assert taken.dup_layout() == other.dup_layout() and taken.tolist() == part.tolist()
@@ -191,26 +191,23 @@ def test_short_exports_are_full_ones_with_nothing_asked():
         assert taken.overlaps(part) == other.overlaps(part) == in_place
     assert view[::-1].export_dlpack().get_flags() == 2
     never = Mtl.DlpackFlags.NEVER_COPY
-    assert view.as_read_only().export_dlpack_full(never, unknown, 0).get_flags() == 1
+    assert view.as_read_only().export_dlpack(never).get_flags() == 1
 
 
 @pytest.mark.any_memory
-def test_full_exports_are_as_asked_for():
-    flags, unknown = Mtl.DlpackFlags, Mtl.DeviceType.UNKNOWN
+def test_exports_are_as_asked_for():
+    flags = Mtl.DlpackFlags
     view = iota(3, 4)
 
-    copied = view.export_dlpack_full(flags.COPY, Mtl.DeviceType.CPU, 0, cancellable=None)
-    assert copied.get_flags() == 2 and copied.get_device_type() == Mtl.DeviceType.CPU
-    assert tuple(view.export_dlpack_full(flags.LEGACY, unknown, 0).get_version()) == (0, 0)
-    for part, refused, code in (
-            (view[::-1], flags.NEVER_COPY, Mtl.Error.NEEDS_COPY),
-            (view.as_read_only(), flags.LEGACY, Mtl.Error.READ_ONLY)):
+    copied = view.export_dlpack(flags.COPY, HOST)
+    assert copied.get_flags() == 2 and copied.get_device() is HOST
+    for refused, code in ((flags.NEVER_COPY, Mtl.Error.NEEDS_COPY),
+                          (flags.COPY | flags.NEVER_COPY, Mtl.Error.INVALID_ARGUMENT)):
         with pytest.raises(ValueError) as info:
-            part.export_dlpack_full(refused, unknown, 0)
+            view[::-1].export_dlpack(refused)
         assert error_code(info) == code
     with pytest.raises(TypeError):
-        view.export_dlpack(flags.NONE, unknown, 0)
-    assert not view.export_dlpack_full().get_flags()
+        view.export_dlpack(flags.NONE, 1)
 
 
 def test_copies_that_go_out_leave_the_device_its_references():
@@ -219,7 +216,7 @@ def test_copies_that_go_out_leave_the_device_its_references():
     before = HOST.__grefcount__
 
     for _ in range(10):
-        view.export_dlpack_full(Mtl.DlpackFlags.COPY, Mtl.DeviceType.CPU, 0)
+        view.export_dlpack(Mtl.DlpackFlags.COPY, Mtl.Device.get_host())
         view.__dlpack__(copy=True, dl_device=(1, 0))
     gc.collect()
     assert HOST.__grefcount__ == before
@@ -236,7 +233,7 @@ def goes_out(export, exception):
 
 @pytest.mark.any_memory
 def test_case_12_in_c_and_python_the_same_strides_need_a_copy(rng):
-    unknown, never_copy = Mtl.DeviceType.UNKNOWN, Mtl.DlpackFlags.NEVER_COPY
+    never_copy = Mtl.DlpackFlags.NEVER_COPY
     seen = set()
 
     for _ in range(500):
@@ -250,7 +247,7 @@ def test_case_12_in_c_and_python_the_same_strides_need_a_copy(rng):
 
         assert view.shape == places.shape
         assert forwards == goes_out(
-            lambda: view.export_dlpack_full(never_copy, unknown, 0, None, 0, None), ValueError)
+            lambda: view.export_dlpack(never_copy), ValueError)
         for keywords in ({}, V1):
             assert forwards == goes_out(lambda: view.__dlpack__(copy=False, **keywords),
                                         BufferError)

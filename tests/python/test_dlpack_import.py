@@ -300,9 +300,7 @@ def test_tensor_in_transit():
     flags = Mtl.DlpackFlags
     tensor = view.export_dlpack()
 
-    assert tensor.get_device_type() == DEFAULT.get_device_type()
-    assert tensor.get_device_ordinal() == DEFAULT.get_device_ordinal()
-    assert tuple(tensor.get_version()) == (1, 3) and tensor.get_flags() == 0
+    assert tensor.get_device() is DEFAULT and tensor.get_flags() == 0
     assert not tensor.is_consumed()
     other = Mtl.StridedView.new_from_dlpack(tensor)
     assert tensor.is_consumed() and other.get_address() == view.get_address()
@@ -310,9 +308,7 @@ def test_tensor_in_transit():
     assert view.tolist() == [[0, 0, 0], [5, 5, 5]]
     with pytest.raises(ValueError, match="consumed"):
         Mtl.StridedView.new_from_dlpack(tensor)
-    legacy = view.export_dlpack_full(flags.LEGACY | flags.COPY, Mtl.DeviceType.CPU, 0)
-    assert tuple(legacy.get_version()) == (0, 0)
-    assert legacy.get_device_type() == Mtl.DeviceType.CPU and legacy.get_device_ordinal() == 0
+    assert view.export_dlpack(flags.COPY, HOST).get_device() is HOST
     assert Mtl.DlpackTensor().is_consumed()
 
 

@@ -116,31 +116,3 @@ def test_many_threads_wait(event):
     for thread in threads:
         thread.join()
     assert order == [1, 2, 3, 4] and event.get_signaled_value() == 5
-
-
-@pytest.mark.any_memory
-def test_an_export_waits(event):
-    view = iota(3)
-    written = []
-
-    def write():
-        view[...] = 7
-        written.append(True)
-        event.signal(2)
-
-    timer = later(write)
-    tensor = view.export_dlpack_full(Mtl.DlpackFlags.COPY, Mtl.DeviceType.CPU, 0, event, 2)
-    assert written and Mtl.StridedView.new_from_dlpack(tensor).tolist() == [7, 7, 7]
-    timer.join()
-
-
-@pytest.mark.any_memory
-def test_a_cancelled_export_gives_nothing(event):
-    cancellable = Gio.Cancellable()
-    timer = later(cancellable.cancel)
-
-    with pytest.raises(GLib.Error) as info:
-        iota(3).export_dlpack_full(Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0, event, 1,
-                                   cancellable)
-    assert info.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
-    timer.join()

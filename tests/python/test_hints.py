@@ -114,7 +114,7 @@ WRONG = {
     'view.fill_double_async(1, None, 3)': 'incompatible type "int"',
     'view.props.lanes = 2': 'is read-only',
     'view.props.nothing': 'has no attribute "nothing"',
-    'view.export_dlpack(0)': 'Too many arguments',
+    'view.is_read_only(0)': 'Too many arguments',
     'view.resize(3)': 'has no attribute "resize"',
     'view.T = view': 'is read-only',
     'Mtl.DType.FLOAT65': 'has no attribute "FLOAT65"',

@@ -104,8 +104,6 @@ add(Kind.OTHER,
     set_int64_value=lambda t, x: t.view.set_int64([0, 0], x),
     set_uint64_value=lambda t, x: t.view.set_uint64([0, 0], x),
     view_max_bits=lambda t, x: t.view.get_max_compatible_item_bits(x),
-    export_ordinal=lambda t, x: t.view.export_dlpack_full(
-        Mtl.DlpackFlags.NONE, Mtl.DeviceType.CPU, x),
     format=lambda t, x: t.view.format(x),
     new_view=lambda t, x: View.new(t.buffer, t.layout, DType.INT16, x),
     new_zeros=lambda t, x: View.new_zeros(HOST, DType.INT8, [2, x]),

@@ -251,7 +251,8 @@ def test_an_export_waits_for_the_gpu(mode, device_type):
 
     timer = threading.Timer(0.05, double.go, [run])
     timer.start()
-    tensor = view.export_dlpack_full(Mtl.DlpackFlags.NONE, device_type, 0, event, 5)
+    event.wait(5)
+    tensor = view.export_dlpack(device=HOST if device_type == CPU else None)
     assert event.get_signaled_value() == 5
     other = Mtl.StridedView.new_from_dlpack(tensor)
     if device_type == UNKNOWN:

@@ -59,10 +59,9 @@ OBJECTS = {
     "foreign view": foreign,
     "bare view": View,
     "tensor in transit": lambda: iota(3).export_dlpack(),
-    "copied tensor": lambda: iota(3)[::-1].export_dlpack_full(Flags.COPY, Mtl.DeviceType.CPU, 0),
+    "copied tensor": lambda: iota(3)[::-1].export_dlpack(Flags.COPY, Mtl.Device.get_host()),
     "read-only tensor": lambda: iota(3).as_read_only().export_dlpack(),
     "foreign tensor": lambda: foreign().export_dlpack(),
-    "legacy tensor": lambda: iota(3).export_dlpack_full(Flags.LEGACY, Mtl.DeviceType.UNKNOWN, 0),
     "consumed tensor": consumed,
     "bare tensor": Mtl.DlpackTensor,
 }
@@ -122,10 +121,8 @@ def test_properties_of_elements_and_devices_without_a_name():
 
 
 def test_properties_of_tensors_in_transit():
-    tensor = iota(3).as_read_only().export_dlpack_full(
-        Mtl.DlpackFlags.NEVER_COPY, Mtl.DeviceType.UNKNOWN, 0)
+    tensor = iota(3).as_read_only().export_dlpack(Mtl.DlpackFlags.NEVER_COPY)
 
     assert tensor.props.flags == 1 and not tensor.props.consumed
-    assert tensor.props.device_type == DEFAULT.get_device_type()
-    assert tensor.props.device_ordinal == DEFAULT.get_device_ordinal()
+    assert tensor.props.device is DEFAULT
     assert Mtl.StridedView.new_from_dlpack(tensor).props.read_only and tensor.props.consumed

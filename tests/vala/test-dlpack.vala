@@ -7,21 +7,17 @@ Mtl.StridedView make_view () throws Error {
 void test_description () throws GLib.Error {
 	var tensor = make_view ().export_dlpack ();
 	unowned var device = Mtl.Device.get_default ();
-	uint major, minor;
 
-	tensor.get_version (out major, out minor);
-	assert_cmpuint (major, EQ, 1);
 	assert_true (tensor.flags == 0);
-	assert_true (tensor.device_type == device.device_type);
-	assert_cmpint (tensor.device_ordinal, EQ, device.device_ordinal);
+	assert_true (tensor.device == device);
 	assert_false (tensor.consumed);
 }
 
 void test_properties () throws GLib.Error {
-	var tensor = make_view ().export_dlpack_full (COPY, CPU);
+	var tensor = make_view ().export_dlpack (COPY, Mtl.Device.get_host ());
 
-	assert_true (tensor.device_type == tensor.get_device_type () && tensor.device_type == CPU);
-	assert_cmpint (tensor.device_ordinal, EQ, tensor.get_device_ordinal ());
+	assert_true (tensor.device == tensor.get_device ());
+	assert_true (tensor.device == Mtl.Device.get_host ());
 	assert_true (tensor.flags == tensor.get_flags () && tensor.flags == 2);
 	assert_true (tensor.consumed == tensor.is_consumed () && !tensor.consumed);
 	assert_view (new Mtl.StridedView.from_dlpack (tensor), "[1 2 3]");
@@ -32,8 +28,7 @@ void test_properties () throws GLib.Error {
 void test_defaults () throws GLib.Error {
 	var view = make_view ();
 	Mtl.DlpackTensor[] tensors = {
-		view.export_dlpack (), view.export_dlpack_full (),
-		view.export_dlpack_full (NONE, UNKNOWN, 0, null, 0, null)
+		view.export_dlpack (), view.export_dlpack (NONE), view.export_dlpack (NONE, null)
 	};
 
 	foreach (var tensor in tensors) {
@@ -54,17 +49,16 @@ void test_round_trip () throws GLib.Error {
 }
 
 void test_host () throws GLib.Error {
-	var tensor = make_view ().export_dlpack_full (NONE, CPU);
+	var tensor = make_view ().export_dlpack (NONE, Mtl.Device.get_host ());
 
-	assert_true (tensor.device_type == Mtl.DeviceType.CPU);
-	assert_cmpint (tensor.device_ordinal, EQ, 0);
+	assert_true (tensor.device == Mtl.Device.get_host ());
 	assert_view (new Mtl.StridedView.from_dlpack (tensor), "[1 2 3]");
 }
 
 void test_host_address () throws GLib.Error {
 	var view = make_view ();
 	var address = view.get_address ();
-	var imported = new Mtl.StridedView.from_dlpack (view.export_dlpack_full (NONE, CPU, 0));
+	var imported = new Mtl.StridedView.from_dlpack (view.export_dlpack (NONE, Mtl.Device.get_host ()));
 
 	assert_true (imported.get_address () == address);
 	imported[1] = 20;
@@ -72,7 +66,7 @@ void test_host_address () throws GLib.Error {
 }
 
 void test_consumed () throws GLib.Error {
-	var tensor = make_view ().export_dlpack_full (LEGACY);
+	var tensor = make_view ().export_dlpack ();
 
 	assert_view (new Mtl.StridedView.from_dlpack (tensor), "[1 2 3]");
 	assert_true (tensor.consumed);
@@ -86,15 +80,9 @@ void test_consumed () throws GLib.Error {
 
 void test_read_only () throws GLib.Error {
 	var reader = make_view ().as_read_only ();
-	var imported = new Mtl.StridedView.from_dlpack (reader.export_dlpack_full (NEVER_COPY));
+	var imported = new Mtl.StridedView.from_dlpack (reader.export_dlpack (NEVER_COPY));
 
 	assert_true (imported.read_only);
-	try {
-		reader.export_dlpack_full (LEGACY);
-		assert_not_reached ();
-	} catch (Mtl.Error.READ_ONLY e) {
-		assert_true (e.message.contains ("legacy"));
-	}
 }
 
 void test_needs_copy () throws GLib.Error {
@@ -105,7 +93,7 @@ void test_needs_copy () throws GLib.Error {
 	copied.fill_double (0);
 	assert_view (flipped, "[3 2 1]");
 	try {
-		flipped.export_dlpack_full (NEVER_COPY);
+		flipped.export_dlpack (NEVER_COPY);
 		assert_not_reached ();
 	} catch (Mtl.Error.NEEDS_COPY e) {
 		assert_true (e.message.contains ("negative"));

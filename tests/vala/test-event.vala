@@ -37,7 +37,7 @@ async void wait_for_all () throws GLib.Error {
 	assert_true (yield event.wait_async (2, -1));
 	assert_true (yield Mtl.Device.get_host ().synchronize_async ());
 
-	var tensor = view.export_dlpack_full (NONE, UNKNOWN, 0, event, 2);
+	var tensor = view.export_dlpack ();
 	assert_cmpuint ((uint) new Mtl.StridedView.from_dlpack (tensor).volume, EQ, 2);
 }
 

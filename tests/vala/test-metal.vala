@@ -207,13 +207,12 @@ void test_out_of_reach (Mtl.Device device) throws GLib.Error {
 void test_dlpack (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	var view = matrix (device, mode);
 	Mtl.DlpackFlags[] requests = {
-		Mtl.DlpackFlags.NONE, Mtl.DlpackFlags.LEGACY, Mtl.DlpackFlags.NEVER_COPY
+		Mtl.DlpackFlags.NONE, Mtl.DlpackFlags.NEVER_COPY
 	};
 
 	foreach (var request in requests) {
-		var tensor = view.slice ("1:, ::2").export_dlpack_full (request);
-		assert_cmpint ((int) tensor.device_type, EQ, 8);
-		assert_cmpint (tensor.device_ordinal, EQ, device.device_ordinal);
+		var tensor = view.slice ("1:, ::2").export_dlpack (request);
+		assert_true (tensor.device == device);
 
 		var part = new Mtl.StridedView.from_dlpack (tensor);
 		assert_place (part, device, mode);
@@ -227,7 +226,7 @@ void test_dlpack (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 
 void test_dlpack_copy (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	var view = matrix (device, mode);
-	var tensor = view.flip (1).export_dlpack_full (NONE, METAL, device.device_ordinal);
+	var tensor = view.flip (1).export_dlpack (NONE, device);
 	assert_true (tensor.flags == IS_COPIED);
 
 	var other = new Mtl.StridedView.from_dlpack (tensor);
@@ -240,10 +239,9 @@ void test_dlpack_copy (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Erro
 void test_dlpack_host (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	var view = matrix (device, mode);
 	var is_copied = mode == Mtl.StorageMode.PRIVATE;
-	var tensor = view.export_dlpack_full (NONE, CPU, 0);
+	var tensor = view.export_dlpack (NONE, Mtl.Device.get_host ());
 
-	assert_true (tensor.device_type == Mtl.DeviceType.CPU);
-	assert_cmpint (tensor.device_ordinal, EQ, 0);
+	assert_true (tensor.device == Mtl.Device.get_host ());
 	assert_true (tensor.flags == (is_copied ? IS_COPIED : 0));
 
 	var other = new Mtl.StridedView.from_dlpack (tensor);
@@ -253,23 +251,22 @@ void test_dlpack_host (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Erro
 	other[1, 2] = 60;
 	assert_view (view, is_copied ? MATRIX : "[[ 1  2  3]\n [ 4  5 60]]");
 	if (is_copied) {
-		assert_needs_copy ("copy", () => { view.export_dlpack_full (NEVER_COPY, CPU, 0); });
+		assert_needs_copy ("copy", () => { view.export_dlpack (NEVER_COPY, Mtl.Device.get_host ()); });
 	} else {
-		assert_true (view.export_dlpack_full (NEVER_COPY, CPU, 0).flags == 0);
+		assert_true (view.export_dlpack (NEVER_COPY, Mtl.Device.get_host ()).flags == 0);
 	}
-	assert_true (view.export_dlpack_full (COPY, CPU, 0).flags == IS_COPIED);
+	assert_true (view.export_dlpack (COPY, Mtl.Device.get_host ()).flags == IS_COPIED);
 }
 
 void test_dlpack_from_host (Mtl.Device device) throws GLib.Error {
 	var view = make_matrix ();
-	var ordinal = device.device_ordinal;
-	var tensor = view.export_dlpack_full (NONE, METAL, ordinal);
+	var tensor = view.export_dlpack (NONE, device);
 	assert_true (tensor.flags == IS_COPIED);
 
 	var other = new Mtl.StridedView.from_dlpack (tensor);
 	assert_place (other, device, Mtl.StorageMode.SHARED);
 	assert_view (other, MATRIX);
-	assert_needs_copy ("copy", () => { view.export_dlpack_full (NEVER_COPY, METAL, ordinal); });
+	assert_needs_copy ("copy", () => { view.export_dlpack (NEVER_COPY, device); });
 }
 
 void test_bytes_in_place (Mtl.Device device) throws GLib.Error {
@@ -317,17 +314,8 @@ async void work_in_order (Mtl.Device device) throws GLib.Error {
 	assert_true (yield event.wait_async (2, TIMEOUT, null));
 	assert_view (view, "[[5 5 5]\n [5 5 5]]");
 
-	var tensor = view.export_dlpack_full (NONE, CPU, 0, event, 2);
+	var tensor = view.export_dlpack (NONE, Mtl.Device.get_host ());
 	assert_view (new Mtl.StridedView.from_dlpack (tensor), "[[5 5 5]\n [5 5 5]]");
-
-	var cancellable = new Cancellable ();
-	cancellable.cancel ();
-	try {
-		view.export_dlpack_full (NONE, CPU, 0, event, 3, cancellable);
-		assert_not_reached ();
-	} catch (IOError.CANCELLED e) {
-		assert_cmpuint ((uint) event.signaled_value, EQ, 2);
-	}
 }
 
 void test_order (Mtl.Device device) throws GLib.Error {

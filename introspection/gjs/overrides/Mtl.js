@@ -802,7 +802,7 @@ const ALLOCATING = {
     'StridedView': ['new_filled', 'new_from_bytes', 'new_from_bytes_with_byte_strides',
         'new_from_doubles', 'new_from_variant', 'new_like', 'new_uninitialized', 'new_zeros'],
     'StridedView.prototype': ['compute_statistic', 'compute_statistic_async', 'copy', 'copy_async',
-        'dup_bytes', 'dup_bytes_async', 'export_dlpack_full', 'to_contiguous',
+        'dup_bytes', 'dup_bytes_async', 'export_dlpack', 'to_contiguous',
         'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype', 'to_dtype_async'],
     'TensorFile.prototype': ['load_view', 'load_view_async', 'load_views', 'load_views_async'],
     'TensorFileEntry.prototype': ['load_view', 'load_view_async'],
