@@ -27,7 +27,7 @@ typedef struct
 static gsize
 get_element_size (MtlStridedView *view)
 {
-  return mtl_strided_view_get_item_bits (view) / 8;
+  return mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)) / 8;
 }
 
 /* For elements of whole bytes, and one at least. */
@@ -36,12 +36,13 @@ range_init (Range          *range,
             MtlStridedView *view)
 {
   const gsize element_size = get_element_size (view);
+  MtlStridedLayout *layout = mtl_strided_view_get_layout (view);
   gint64 min, max;
 
-  mtl_strided_view_get_offset_bounds (view, &min, &max);
+  mtl_strided_layout_get_offset_bounds (layout, &min, &max);
   range->buffer = mtl_strided_view_get_buffer (view);
   range->data = (guint8 *) mtl_strided_view_get_data (view)
-                - (mtl_strided_view_get_offset (view) - min) * element_size;
+                - (mtl_strided_layout_get_offset (layout) - min) * element_size;
   range->size = (max - min + 1) * element_size;
   range->read_only = mtl_strided_view_is_read_only (view);
 }

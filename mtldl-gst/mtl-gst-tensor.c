@@ -458,8 +458,8 @@ static GstBuffer *
 data_new (MtlStridedView  *view,
           GError         **error)
 {
-  const gsize n_bits =
-    mtl_strided_view_get_volume (view) * mtl_strided_view_get_item_bits (view);
+  const gsize n_bits = mtl_strided_view_get_volume (view)
+                       * mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view));
   gpointer first;
   GstBuffer *data;
 

@@ -63,7 +63,8 @@ download_format (GdkTexture      *texture,
 {
   guchar *data = mtl_strided_view_get_data (pixels);
   const gint64 *shape = mtl_strided_view_get_shape (pixels, NULL);
-  const gsize row_size = shape[1] * shape[2] * mtl_strided_view_get_item_bits (pixels) / 8;
+  const guint item_bits = mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (pixels));
+  const gsize row_size = shape[1] * shape[2] * item_bits / 8;
 
 #if GTK_CHECK_VERSION (4, 10, 0)
   g_autoptr (GdkTextureDownloader) downloader = gdk_texture_downloader_new (texture);

@@ -309,11 +309,12 @@ frame_create_texture (Frame         *self,
                       const Source  *source,
                       GError       **error)
 {
+  MtlStridedLayout *layout = mtl_strided_view_get_layout (self->pixels);
   gsize n_dims;
   const gint64 *shape = mtl_strided_view_get_shape (self->pixels, &n_dims);
   g_autoptr (MtlStridedView) view =
     mtl_strided_view_new_for_data (mtl_strided_view_get_data (self->pixels),
-                                   mtl_strided_view_get_required_size (self->pixels),
+                                   mtl_strided_layout_get_required_size (layout, NULL),
                                    mtl_strided_view_get_dtype (self->pixels), shape, n_dims,
                                    NULL, 0, 0, MTL_BUFFER_FLAGS_READ_ONLY, frame_unref,
                                    frame_ref (self), error);

@@ -21,9 +21,11 @@ static void
 update_progress (Comparison     *self,
                  MtlStridedView *piece)
 {
+  guint item_bits = mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (piece));
+
   self->n_done += mtl_strided_view_get_volume (piece);
-  tool_progress_update (self->n_before + self->n_done * mtl_strided_view_get_item_bits (piece) / 8,
-                        self->steps->n_all, &self->steps->progress);
+  tool_progress_update (self->n_before + self->n_done * item_bits / 8, self->steps->n_all,
+                        &self->steps->progress);
 }
 
 /* NaN if one of them is, and infinite if only one of them is infinite. */

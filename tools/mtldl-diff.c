@@ -51,12 +51,13 @@ load (MtlTensorFileEntry  *entry,
     [1] = MTL_DTYPE_UINT8, [2] = MTL_DTYPE_UINT16, [4] = MTL_DTYPE_UINT32, [8] = MTL_DTYPE_UINT64,
   };
   g_autoptr (MtlStridedView) view = mtl_tensor_file_entry_load_view (entry, NULL, error);
+  guint item_bits;
 
   if (view == NULL || !tool_dtype_is_opaque (mtl_strided_view_get_dtype (view)))
     return g_steal_pointer (&view);
 
-  return mtl_strided_view_reinterpret (view, bits[mtl_strided_view_get_item_bits (view) / 8],
-                                       error);
+  item_bits = mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view));
+  return mtl_strided_view_reinterpret (view, bits[item_bits / 8], error);
 }
 
 /* If a shape is not known, it need not be another one. */

@@ -7,64 +7,34 @@
 gboolean
 tool_dtype_is_integer (MtlDType dtype)
 {
-  switch (dtype)
-    {
-    case MTL_DTYPE_BOOL:
-    case MTL_DTYPE_INT2:
-    case MTL_DTYPE_INT4:
-    case MTL_DTYPE_INT8:
-    case MTL_DTYPE_INT16:
-    case MTL_DTYPE_INT32:
-    case MTL_DTYPE_INT64:
-    case MTL_DTYPE_UINT2:
-    case MTL_DTYPE_UINT4:
-    case MTL_DTYPE_UINT8:
-    case MTL_DTYPE_UINT16:
-    case MTL_DTYPE_UINT32:
-    case MTL_DTYPE_UINT64:
-      return TRUE;
-    default:
-      return FALSE;
-    }
+  MtlDTypeKind kind = mtl_dtype_get_kind (dtype);
+
+  return kind == MTL_DTYPE_KIND_BOOL || kind == MTL_DTYPE_KIND_INT || kind == MTL_DTYPE_KIND_UINT;
 }
 
 gboolean
 tool_dtype_is_signed (MtlDType dtype)
 {
-  switch (dtype)
-    {
-    case MTL_DTYPE_INT2:
-    case MTL_DTYPE_INT4:
-    case MTL_DTYPE_INT8:
-    case MTL_DTYPE_INT16:
-    case MTL_DTYPE_INT32:
-    case MTL_DTYPE_INT64:
-      return TRUE;
-    default:
-      return FALSE;
-    }
+  return mtl_dtype_get_kind (dtype) == MTL_DTYPE_KIND_INT;
 }
 
 gboolean
 tool_dtype_is_complex (MtlDType dtype)
 {
-  return dtype == MTL_DTYPE_COMPLEX32 || dtype == MTL_DTYPE_COMPLEX64
-         || dtype == MTL_DTYPE_COMPLEX128;
+  return mtl_dtype_get_kind (dtype) == MTL_DTYPE_KIND_COMPLEX;
 }
 
 /* Bits that are no number. */
 gboolean
 tool_dtype_is_opaque (MtlDType dtype)
 {
-  return dtype == MTL_DTYPE_OPAQUE_HANDLE8 || dtype == MTL_DTYPE_OPAQUE_HANDLE16
-         || dtype == MTL_DTYPE_OPAQUE_HANDLE32 || dtype == MTL_DTYPE_OPAQUE_HANDLE64;
+  return mtl_dtype_get_kind (dtype) == MTL_DTYPE_KIND_OPAQUE;
 }
 
 gboolean
 tool_dtype_is_float (MtlDType dtype)
 {
-  return dtype != MTL_DTYPE_OTHER && !tool_dtype_is_opaque (dtype)
-         && !tool_dtype_is_integer (dtype) && !tool_dtype_is_complex (dtype);
+  return mtl_dtype_get_kind (dtype) == MTL_DTYPE_KIND_FLOAT;
 }
 
 /* In bytes, at least 1. A complex number is two numbers. */

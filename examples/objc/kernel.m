@@ -83,7 +83,7 @@ get_first_byte (MtlStridedView *view)
 {
   return mtl_buffer_get_byte_offset (mtl_strided_view_get_buffer (view))
          + mtl_strided_view_get_byte_offset (view)
-         + mtl_strided_view_get_offset (view) * sizeof (float);
+         + mtl_strided_layout_get_offset (mtl_strided_view_get_layout (view)) * sizeof (float);
 }
 
 static void

@@ -123,7 +123,7 @@ class StridedLayout:
         """The layout with new axes of extent 1."""
     def squeeze(self, *axes: Any) -> StridedLayout:
         """The layout without its axes of extent 1, or without those given."""
-    def repack(self, item_bits: int, axis: int, keep_dim: bool) -> StridedLayout:
+    def repack(self, item_bits: int, axis: int) -> StridedLayout:
         """The same memory in smaller or larger elements."""
     def get_max_compatible_item_bits(self, max_item_bits: int, address: int,
                                      axis: int) -> int:
@@ -153,6 +153,8 @@ class StridedView:
     def nbytes(self) -> int: ...
     @property
     def dtype(self) -> DType: ...
+    @property
+    def layout(self) -> StridedLayout: ...
     @property
     def T(self) -> StridedView: ...
     @property
@@ -467,19 +469,19 @@ def array(values: Any, dtype: _DType | None = None,
           device: Device | str | None = None) -> StridedView:
     """A new tensor with a copy of the values."""
 
-def empty(shape: _Shape, dtype: _DType | None = "float32",
+def empty(shape: _Shape, dtype: _DType | None = "float64",
           device: Device | str | None = None) -> StridedView:
     """A new tensor whose elements have any values."""
 
-def zeros(shape: _Shape, dtype: _DType | None = "float32",
+def zeros(shape: _Shape, dtype: _DType | None = "float64",
           device: Device | str | None = None) -> StridedView:
     """A new tensor of zeros."""
 
-def ones(shape: _Shape, dtype: _DType | None = "float32",
+def ones(shape: _Shape, dtype: _DType | None = "float64",
          device: Device | str | None = None) -> StridedView:
     """A new tensor of ones."""
 
-def full(shape: _Shape, fill_value: Any, dtype: _DType | None = "float32",
+def full(shape: _Shape, fill_value: Any, dtype: _DType | None = None,
          device: Device | str | None = None) -> StridedView:
     """A new tensor whose elements are all fill_value."""
 

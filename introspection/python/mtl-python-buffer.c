@@ -36,7 +36,7 @@ get_item_bits (MtlStridedView *view,
                const DLTensor *tensor)
 {
   return tensor->dtype.bits % 8 == 0 ? (guint) tensor->dtype.bits * tensor->dtype.lanes
-                                     : mtl_strided_view_get_item_bits (view);
+                                     : item_bits_of (view);
 }
 
 /* What an exported buffer keeps. Its view cannot be closed. */
@@ -267,7 +267,7 @@ exporter_bytes (PyObject *self,
 
   absence = leave_python (view, NULL);
   if (mtl_strided_view_is_host_accessible (view)
-      && mtl_strided_view_get_item_bits (view) % 8 == 0
+      && item_bits_of (view) % 8 == 0
       && mtl_strided_view_is_contiguous (view, MTL_ORDER_C))
     bytes = mtl_strided_view_get_bytes (view, &error);
   else
@@ -743,20 +743,20 @@ check_bounds (MtlStridedView   *view,
               Py_ssize_t        start,
               GError          **error)
 {
-  __int128 item_bits = mtl_strided_view_get_item_bits (view);
+  __int128 item_bits = item_bits_of (view);
   gint64 min, max;
 
   if (mtl_strided_view_is_empty (view))
     return TRUE;
 
-  mtl_strided_view_get_offset_bounds (view, &min, &max);
+  mtl_strided_layout_get_offset_bounds (mtl_strided_view_get_layout (view), &min, &max);
   if (start >= 0 && start * (__int128) 8 + min * item_bits >= 0
       && start * (__int128) 8 + (max + (__int128) 1) * item_bits <= buffer->len * (__int128) 8)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                "Elements of %u bits from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", counted from"
-               " byte %zd, do not lie in %zd bytes", mtl_strided_view_get_item_bits (view), min,
+               " byte %zd, do not lie in %zd bytes", item_bits_of (view), min,
                max, start, buffer->len);
   return FALSE;
 }

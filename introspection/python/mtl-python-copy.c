@@ -5,8 +5,6 @@
 
 #include "mtl-python-private.h"
 
-#include <string.h>
-
 int
 order_from_object (PyObject *object,
                    MtlOrder *order)
@@ -41,74 +39,50 @@ order_from_object (PyObject *object,
   return -1;
 }
 
-/* Sets the axes in the order that the copy has in memory, the densest last.
- * Returns whether they are in another order than in the view. */
 static gboolean
-order_axes (MtlStridedView *view,
-            MtlOrder        order,
-            int            *axes)
+converts_to_c_order (MtlStridedView *view,
+                     MtlOrder        order)
 {
-  gsize n_dims = mtl_strided_view_get_n_dims (view);
-  gboolean is_reversed = order == MTL_ORDER_F
-                         || (order == MTL_ORDER_ANY
-                             && mtl_strided_view_is_contiguous (view, MTL_ORDER_F));
-  gboolean changes = FALSE;
-
-  for (gsize i = 0; i < n_dims; i++)
-    axes[i] = is_reversed ? n_dims - 1 - i : i;
-  if (order == MTL_ORDER_K)
-    {
-      g_autofree int *by_stride = mtl_strided_view_dup_stride_order (view, &n_dims);
-
-      memcpy (axes, by_stride, n_dims * sizeof *axes);
-    }
-
-  for (gsize i = 0; i < n_dims; i++)
-    changes |= axes[i] != (int) i;
-  return changes;
+  return order == MTL_ORDER_C
+         || (order != MTL_ORDER_F && mtl_strided_view_is_contiguous (view, MTL_ORDER_C));
 }
 
-/* Keeps the element type if dtype is NULL. */
+/* The library converts to C order, so the axes are those of the order meanwhile. If the lanes
+ * become an axis, it stays the last one. */
 static MtlStridedView *
-copy_in_c_order (MtlStridedView  *view,
-                 const MtlDType  *dtype,
-                 GError         **error)
+convert_in_order (MtlStridedView  *view,
+                  MtlOrder         order,
+                  MtlDType         dtype,
+                  GError         **error)
 {
-  return dtype != NULL ? mtl_strided_view_to_dtype (view, *dtype, NULL, error)
-                       : mtl_strided_view_copy (view, MTL_ORDER_C, NULL, error);
-}
-
-static MtlStridedView *
-copy_in_order (MtlStridedView  *view,
-               MtlOrder         order,
-               const MtlDType  *dtype,
-               GError         **error)
-{
+  g_autoptr (MtlStridedLayout) dense = NULL;
   g_autoptr (MtlStridedView) permuted = NULL;
-  g_autoptr (MtlStridedView) copy = NULL;
-  gsize n_dims = mtl_strided_view_get_n_dims (view);
-  int axes[MAX_DIMS], places[MAX_DIMS];
+  g_autoptr (MtlStridedView) converted = NULL;
+  g_autofree int *axes = NULL;
+  int places[MAX_DIMS];
+  gsize n_dims;
 
-  if (!order_axes (view, order, axes))
-    return copy_in_c_order (view, dtype, error);
+  if (converts_to_c_order (view, order))
+    return mtl_strided_view_to_dtype (view, dtype, NULL, error);
 
-  permuted = mtl_strided_view_permute (view, axes, n_dims, error);
-  if (permuted == NULL)
+  dense = mtl_strided_layout_to_dense (mtl_strided_view_get_layout (view), order, error);
+  if (dense == NULL)
     return NULL;
 
-  copy = copy_in_c_order (permuted, dtype, error);
-  if (copy == NULL)
+  axes = mtl_strided_layout_dup_stride_order (dense, &n_dims);
+  permuted = mtl_strided_view_permute (view, axes, n_dims, error);
+  converted = permuted != NULL ? mtl_strided_view_to_dtype (permuted, dtype, NULL, error) : NULL;
+  if (converted == NULL)
     return NULL;
 
   for (gsize i = 0; i < n_dims; i++)
     places[axes[i]] = i;
-  /* If the lanes become an axis, it stays the last one. */
-  for (; n_dims < mtl_strided_view_get_n_dims (copy); n_dims++)
+  for (; n_dims < mtl_strided_view_get_n_dims (converted); n_dims++)
     places[n_dims] = n_dims;
-  return mtl_strided_view_permute (copy, places, n_dims, error);
+  return mtl_strided_view_permute (converted, places, n_dims, error);
 }
 
-/* Releases the GIL meanwhile if there is much to copy. */
+/* Keeps the element type if dtype is NULL. Releases the GIL meanwhile if there is much to copy. */
 MtlStridedView *
 copy_away_from_python (MtlStridedView  *view,
                        MtlOrder         order,
@@ -116,7 +90,8 @@ copy_away_from_python (MtlStridedView  *view,
                        GError         **error)
 {
   Absence absence = leave_python (view, NULL);
-  MtlStridedView *copy = copy_in_order (view, order, dtype, error);
+  MtlStridedView *copy = dtype != NULL ? convert_in_order (view, order, *dtype, error)
+                                       : mtl_strided_view_copy (view, order, NULL, error);
 
   enter_python (absence);
   return copy;

@@ -284,12 +284,12 @@ static gboolean
 check_packed (MtlStridedView *view,
               const Request  *request)
 {
-  if (request->knows_packed || mtl_strided_view_get_item_bits (view) % 8 == 0)
+  if (request->knows_packed || item_bits_of (view) % 8 == 0)
     return TRUE;
 
   PyErr_Format (PyExc_BufferError,
                 "Elements of %u bits need version 1.1 of DLPack: pass max_version=(1, 1) or later",
-                mtl_strided_view_get_item_bits (view));
+                item_bits_of (view));
   return FALSE;
 }
 

@@ -82,9 +82,10 @@ allocate_tensor (DLTensor                  *prototype,
 static gboolean
 begins_within_byte (MtlStridedView *view)
 {
-  guint bits = mtl_strided_view_get_item_bits (view);
+  guint bits = item_bits_of (view);
 
-  return bits % 8 != 0 && mtl_strided_view_get_offset (view) % 8 * bits % 8 != 0;
+  return bits % 8 != 0 &&
+         mtl_strided_layout_get_offset (mtl_strided_view_get_layout (view)) % 8 * bits % 8 != 0;
 }
 
 /* Borrowers see the view's strides, including those that are never used. */
@@ -207,8 +208,8 @@ describe_metal (MtlStridedView *view,
   if (!mtl_strided_view_is_empty (view))
     tensor->byte_offset = mtl_buffer_get_byte_offset (buffer)
                           + mtl_strided_view_get_byte_offset (view)
-                          + mtl_strided_view_get_offset (view)
-                              * mtl_strided_view_get_item_bits (view) / 8;
+                          + mtl_strided_layout_get_offset (mtl_strided_view_get_layout (view))
+                              * item_bits_of (view) / 8;
 }
 
 /* Lends the view's own shape and strides. */

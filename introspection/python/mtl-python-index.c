@@ -127,7 +127,7 @@ parse_part (PyObject *object,
             MtlSlice *part,
             gboolean *is_integer)
 {
-  *part = (MtlSlice) { .kind = MTL_SLICE_INDEX, .step = 1 };
+  *part = (MtlSlice) { .kind = MTL_SLICE_KIND_INDEX, .step = 1 };
   *is_integer = FALSE;
 
   if (is_integer_object (object))
@@ -141,7 +141,7 @@ parse_part (PyObject *object,
       PySliceObject *slice = (PySliceObject *) object;
       gboolean has_step;
 
-      part->kind = MTL_SLICE_RANGE;
+      part->kind = MTL_SLICE_KIND_RANGE;
       return parse_bound (slice->start, &part->start, &part->has_start) < 0
                  || parse_bound (slice->stop, &part->stop, &part->has_stop) < 0
                  || parse_bound (slice->step, &part->step, &has_step) < 0
@@ -150,9 +150,9 @@ parse_part (PyObject *object,
     }
 
   if (object == Py_Ellipsis)
-    part->kind = MTL_SLICE_ELLIPSIS;
+    part->kind = MTL_SLICE_KIND_ELLIPSIS;
   else if (object == Py_None)
-    part->kind = MTL_SLICE_NEW_AXIS;
+    part->kind = MTL_SLICE_KIND_NEW_AXIS;
   else if (is_array_like (object))
     return OF_ARRAYS;
   else
@@ -199,7 +199,7 @@ parse_index (PyObject *key,
       if (kind != BASIC)
         return kind;
       index->only_integers &= is_integer;
-      index->n_ellipses += index->parts[i].kind == MTL_SLICE_ELLIPSIS;
+      index->n_ellipses += index->parts[i].kind == MTL_SLICE_KIND_ELLIPSIS;
     }
 
   if (index->n_ellipses > 1)

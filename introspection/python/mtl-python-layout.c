@@ -468,9 +468,9 @@ layout_repack (PyObject        *self,
                Py_ssize_t       n_args,
                PyObject        *names)
 {
-  static const Signature signature = { "repack", { "item_bits", "axis", "keep_dim" }, 3, 1 };
+  static const Signature signature = { "repack", { "item_bits", "axis" }, 2, 1 };
   PyObject *values[MAX_NAMES];
-  int axis = -1, keep_dim = TRUE;
+  int axis = -1;
   GError *error = NULL;
   unsigned int item_bits;
 
@@ -479,13 +479,7 @@ layout_repack (PyObject        *self,
       || (values[1] != NULL && axis_from_object (values[1], &axis) < 0))
     return NULL;
 
-  if (values[2] != NULL)
-    keep_dim = PyObject_IsTrue (values[2]);
-  if (keep_dim < 0)
-    return NULL;
-
-  return wrap_layout (mtl_strided_layout_repack (get_layout (self), item_bits, axis, keep_dim,
-                                                 &error),
+  return wrap_layout (mtl_strided_layout_repack (get_layout (self), item_bits, axis, &error),
                       &error);
 }
 
@@ -594,7 +588,7 @@ static PyMethodDef layout_methods[] = {
   { "select", WITH_NAMES (layout_select),
     "select($self, /, axis, index)\n--\n\nThe layout at an index of an axis, without that axis." },
   { "repack", WITH_NAMES (layout_repack),
-    "repack($self, /, item_bits, axis=-1, keep_dim=True)\n--\n\n"
+    "repack($self, /, item_bits, axis=-1)\n--\n\n"
     "The same memory in smaller or larger elements." },
   { "flatten", WITH_NAMES (layout_flatten),
     "flatten($self, /, first=0, last=-1)\n--\n\nThe layout with adjacent axes merged." },

@@ -41,32 +41,20 @@ number_get (MtlStridedView *view,
       && n_indices == mtl_strided_view_get_n_dims (view))
     return list_lanes (view, indices, n_indices);
 
-  switch ((int) mtl_strided_view_get_dtype (view))
+  switch (mtl_dtype_get_kind (mtl_strided_view_get_dtype (view)))
     {
-    case MTL_DTYPE_BOOL:
+    case MTL_DTYPE_KIND_BOOL:
       result = PyBool_FromLong (mtl_strided_view_get_int64 (view, indices, n_indices, &error));
       break;
-    case MTL_DTYPE_INT2:
-    case MTL_DTYPE_INT4:
-    case MTL_DTYPE_INT8:
-    case MTL_DTYPE_INT16:
-    case MTL_DTYPE_INT32:
-    case MTL_DTYPE_INT64:
-    case MTL_DTYPE_UINT2:
-    case MTL_DTYPE_UINT4:
-    case MTL_DTYPE_UINT8:
-    case MTL_DTYPE_UINT16:
-    case MTL_DTYPE_UINT32:
+    case MTL_DTYPE_KIND_INT:
       result = PyLong_FromLongLong (mtl_strided_view_get_int64 (view, indices, n_indices,
                                                                 &error));
       break;
-    case MTL_DTYPE_UINT64:
+    case MTL_DTYPE_KIND_UINT:
       result = PyLong_FromUnsignedLongLong (mtl_strided_view_get_uint64 (view, indices, n_indices,
                                                                          &error));
       break;
-    case MTL_DTYPE_COMPLEX32:
-    case MTL_DTYPE_COMPLEX64:
-    case MTL_DTYPE_COMPLEX128:
+    case MTL_DTYPE_KIND_COMPLEX:
       {
         Py_complex value = { 0, 0 };
 

@@ -250,6 +250,15 @@ type_has (PyObject *object,
   return attribute != NULL;
 }
 
+/* Without an object for the layout. */
+static inline guint
+item_bits_of (MtlStridedView *view)
+{
+  guint lane_bits = mtl_strided_view_is_padded (view) ? 8 : mtl_strided_view_get_dtype_bits (view);
+
+  return lane_bits * mtl_strided_view_get_lanes (view);
+}
+
 /* Releasing the GIL costs 15 ns, plus a turn of every other thread that waits
  * for it. Work on fewer bytes than this is done sooner. */
 #define BYTES_WORTH_A_TURN 16384
@@ -259,7 +268,7 @@ is_worth_a_turn (MtlStridedView *view)
 {
   return mtl_strided_view_get_device_type (view) != MTL_DEVICE_TYPE_CPU
          || mtl_strided_view_get_volume (view)
-              >= BYTES_WORTH_A_TURN * 8 / mtl_strided_view_get_item_bits (view);
+              >= BYTES_WORTH_A_TURN * 8 / item_bits_of (view);
 }
 
 /* For work on all elements of one or two views, which may take long and may wait for a

@@ -46,7 +46,7 @@ static PyObject *
 view_get_itemsize (PyObject *self,
                    void     *closure)
 {
-  return PyLong_FromUnsignedLong ((mtl_strided_view_get_item_bits (get_view (self)) + 7) / 8);
+  return PyLong_FromUnsignedLong ((item_bits_of (get_view (self)) + 7) / 8);
 }
 
 /* The size of a broadcast view may be larger than any memory. */
@@ -68,7 +68,7 @@ view_get_nbytes (PyObject *self,
 {
   MtlStridedView *view = get_view (self);
   unsigned __int128 bits = (unsigned __int128) mtl_strided_view_get_volume (view)
-                           * mtl_strided_view_get_item_bits (view);
+                           * item_bits_of (view);
 
   if (bits / 8 >= G_MAXUINT64)
     return multiply_size (self);
@@ -121,6 +121,13 @@ view_get_transposed (PyObject *self,
   return wrap_view (mtl_strided_view_transpose (get_view (self)), NULL, CALLER);
 }
 
+static PyObject *
+view_get_layout (PyObject *self,
+                 void     *closure)
+{
+  return pygobject_new (G_OBJECT (mtl_strided_view_get_layout (get_view (self))));
+}
+
 /* What NumPy's arrays allow, and change in place. */
 static int
 refuse_to_set (PyObject *self,
@@ -143,6 +150,7 @@ static PyGetSetDef view_getters[] = {
   { "dtype", view_get_dtype, refuse_to_set, "The element type, a Mtl.DType.",
     "view.reinterpret() returns the same bytes as another type, and view.astype() a conversion" },
   { "T", view_get_transposed, NULL, "The view with its axes reversed.", NULL },
+  { "layout", view_get_layout, NULL, "How the elements lie in memory, a Mtl.StridedLayout.", NULL },
   { NULL }
 };
 
@@ -395,16 +403,6 @@ view_select (PyObject        *self,
   return wrap_view (mtl_strided_view_select (get_view (self), axis, index, &error), &error, CALLER);
 }
 
-static PyObject *
-view_get_offset_bounds (PyObject *self,
-                        PyObject *unused)
-{
-  gint64 min, max;
-
-  mtl_strided_view_get_offset_bounds (get_view (self), &min, &max);
-  return bounds_from_ints (min, max);
-}
-
 /* All that reads a view here expects it to change only where Python code may run, as with the GIL.
  * Without one, the other threads are stopped at such a place, as for a garbage collection. */
 #ifdef Py_GIL_DISABLED
@@ -631,8 +629,6 @@ static PyMethodDef view_methods[] = {
   { "reinterpret", view_reinterpret, METH_O,
     "reinterpret($self, dtype, /)\n--\n\n"
     "The same bytes as elements of another type, without a copy." },
-  { "get_offset_bounds", view_get_offset_bounds, METH_NOARGS,
-    "get_offset_bounds($self, /)\n--\n\nThe smallest and the largest offset of the elements." },
   { "close", view_close, METH_NOARGS,
     "close($self, /)\n--\n\n"
     "Ends the use of the memory now. The view is empty from then on, unless an operation\n"

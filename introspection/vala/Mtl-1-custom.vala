@@ -115,7 +115,6 @@ namespace Mtl {
 		public uint ndim { [CCode (cname = "mtl_strided_view_get_n_dims")] get; }
 		public int64 size { [CCode (cname = "mtl_strided_view_get_volume")] get; }
 		public bool host_accessible { [CCode (cname = "mtl_strided_view_is_host_accessible")] get; }
-		public Mtl.StridedLayout layout { [CCode (cname = "mtl_strided_view_dup_layout")] owned get; }
 		public bool padded { [CCode (cname = "mtl_strided_view_is_padded")] get; }
 		public bool read_only { [CCode (cname = "mtl_strided_view_is_read_only")] get; }
 	}

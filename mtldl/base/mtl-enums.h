@@ -206,10 +206,18 @@ typedef enum /*< flags >*/
  * MtlOrder:
  * @MTL_ORDER_C: row-major: the last axis is the densest
  * @MTL_ORDER_F: column-major: the first axis is the densest
- * @MTL_ORDER_K: keep the order of the axes in memory
- * @MTL_ORDER_ANY: row-major or column-major
+ * @MTL_ORDER_K: the order that the axes already have in memory
+ * @MTL_ORDER_ANY: row-major or column-major, whichever the axes already have
  *
  * The order of a layout's axes in memory.
+ *
+ * Functions that make a layout or a copy of another one keep its order for
+ * %MTL_ORDER_K, as [method@Mtl.StridedLayout.dup_stride_order] lists it. For
+ * %MTL_ORDER_ANY they use F order if the other one is contiguous in F order and
+ * not in C order, and C order otherwise. Where there is no other one, both mean
+ * C order. [method@Mtl.StridedLayout.is_contiguous] accepts elements that lie
+ * side by side in any order of the axes for %MTL_ORDER_K, and in either order
+ * for %MTL_ORDER_ANY.
  *
  * Since: 1.0
  */

@@ -243,6 +243,39 @@ mtl_dtype_check (MtlDType   self,
 }
 
 /**
+ * mtl_dtype_get_kind:
+ * @self: an element type
+ *
+ * Gets the kind of the elements, such as %MTL_DTYPE_KIND_FLOAT for `bfloat16`.
+ *
+ * Returns: the kind, %MTL_DTYPE_KIND_OTHER for %MTL_DTYPE_OTHER
+ *
+ * Since: 1.0
+ */
+MtlDTypeKind
+mtl_dtype_get_kind (MtlDType self)
+{
+  if (self == MTL_DTYPE_OTHER)
+    return MTL_DTYPE_KIND_OTHER;
+
+  switch ((int) self >> 8)
+    {
+    case MTL_TYPE_CODE_BOOL:
+      return MTL_DTYPE_KIND_BOOL;
+    case MTL_TYPE_CODE_INT:
+      return MTL_DTYPE_KIND_INT;
+    case MTL_TYPE_CODE_UINT:
+      return MTL_DTYPE_KIND_UINT;
+    case MTL_TYPE_CODE_COMPLEX:
+      return MTL_DTYPE_KIND_COMPLEX;
+    case MTL_TYPE_CODE_OPAQUE_HANDLE:
+      return MTL_DTYPE_KIND_OPAQUE;
+    default:
+      return self <= MTL_DTYPE_FLOAT4_E2M1FN ? MTL_DTYPE_KIND_FLOAT : MTL_DTYPE_KIND_OTHER;
+    }
+}
+
+/**
  * mtl_dtype_get_bits:
  * @self: an element type
  *

@@ -91,6 +91,33 @@ typedef enum
   MTL_DTYPE_OPAQUE_HANDLE64 = 0x0340, /*< nick=opaque_handle64 >*/
 } MtlDType;
 
+/**
+ * MtlDTypeKind:
+ * @MTL_DTYPE_KIND_OTHER: a type that has no name here
+ * @MTL_DTYPE_KIND_BOOL: truth values
+ * @MTL_DTYPE_KIND_INT: signed integers
+ * @MTL_DTYPE_KIND_UINT: unsigned integers
+ * @MTL_DTYPE_KIND_FLOAT: floating-point numbers of any format
+ * @MTL_DTYPE_KIND_COMPLEX: complex numbers
+ * @MTL_DTYPE_KIND_OPAQUE: handles, which are no numbers
+ *
+ * The kinds of elements.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  MTL_DTYPE_KIND_OTHER,
+  MTL_DTYPE_KIND_BOOL,
+  MTL_DTYPE_KIND_INT,
+  MTL_DTYPE_KIND_UINT,
+  MTL_DTYPE_KIND_FLOAT,
+  MTL_DTYPE_KIND_COMPLEX,
+  MTL_DTYPE_KIND_OPAQUE,
+} MtlDTypeKind;
+
+MTL_AVAILABLE_IN_1_0
+MtlDTypeKind mtl_dtype_get_kind (MtlDType     self);
 MTL_AVAILABLE_IN_1_0
 guint     mtl_dtype_get_bits    (MtlDType     self);
 MTL_AVAILABLE_IN_1_0

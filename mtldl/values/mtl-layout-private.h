@@ -338,7 +338,6 @@ gboolean  mtl_layout_flatten_mask     (const MtlLayout  *self,
 gboolean  mtl_layout_repack           (const MtlLayout  *self,
                                        guint32           item_bits,
                                        int               axis,
-                                       gboolean          keep_dim,
                                        MtlLayout        *result,
                                        GError          **error);
 int       mtl_layout_find_dense_axis  (const MtlLayout  *self);

@@ -127,7 +127,6 @@ gboolean
 mtl_layout_repack (const MtlLayout  *self,
                    guint32           item_bits,
                    int               axis,
-                   gboolean          keep_dim,
                    MtlLayout        *result,
                    GError          **error)
 {
@@ -135,7 +134,6 @@ mtl_layout_repack (const MtlLayout  *self,
   guint32 larger = MAX (item_bits, self->item_bits);
   guint32 smaller = MIN (item_bits, self->item_bits);
   guint resolved;
-  int dropped;
 
   if (item_bits == self->item_bits && self->n_dims == 0)
     {
@@ -161,10 +159,6 @@ mtl_layout_repack (const MtlLayout  *self,
   else if (!(item_bits > self->item_bits ? pack : unpack) (self, resolved, larger / smaller,
                                                            item_bits, &repacked, error))
     return FALSE;
-
-  dropped = resolved;
-  if (!keep_dim && mtl_layout_shape (&repacked)[resolved] == 1)
-    return mtl_layout_squeeze_axes (&repacked, &dropped, 1, result, error);
 
   *result = repacked;
   repacked.n_dims = 0;

@@ -90,17 +90,17 @@ check_parts (const MtlLayout  *self,
   for (gsize i = 0; i < n_slices; i++)
     switch (slices[i].kind)
       {
-      case MTL_SLICE_INDEX:
+      case MTL_SLICE_KIND_INDEX:
         consumed++;
         dropped++;
         break;
-      case MTL_SLICE_RANGE:
+      case MTL_SLICE_KIND_RANGE:
         consumed++;
         break;
-      case MTL_SLICE_ELLIPSIS:
+      case MTL_SLICE_KIND_ELLIPSIS:
         ellipses++;
         break;
-      case MTL_SLICE_NEW_AXIS:
+      case MTL_SLICE_KIND_NEW_AXIS:
         added++;
         break;
       default:
@@ -173,7 +173,7 @@ mtl_layout_slice (const MtlLayout  *self,
       const MtlSlice *slice = i < n_slices ? &slices[i] : NULL;
       gint64 extent, stride, start, length;
 
-      if (slice == NULL || slice->kind == MTL_SLICE_ELLIPSIS)
+      if (slice == NULL || slice->kind == MTL_SLICE_KIND_ELLIPSIS)
         {
           for (; ellipsis_axes > 0; ellipsis_axes--, source++, target++)
             {
@@ -183,7 +183,7 @@ mtl_layout_slice (const MtlLayout  *self,
           continue;
         }
 
-      if (slice->kind == MTL_SLICE_NEW_AXIS)
+      if (slice->kind == MTL_SLICE_KIND_NEW_AXIS)
         {
           added |= G_GUINT64_CONSTANT (1) << target;
           shape[target++] = 1;
@@ -192,7 +192,7 @@ mtl_layout_slice (const MtlLayout  *self,
 
       extent = mtl_layout_shape (self)[source];
       stride = mtl_layout_strides (self)[source];
-      if (slice->kind == MTL_SLICE_INDEX)
+      if (slice->kind == MTL_SLICE_KIND_INDEX)
         {
           if (!mtl_index_resolve (slice->start, extent, source, &start, error))
             return FALSE;
@@ -230,7 +230,7 @@ slice_axis (const MtlLayout  *self,
     return FALSE;
 
   for (guint i = 0; i < resolved; i++)
-    slices[i] = (MtlSlice) { .kind = MTL_SLICE_RANGE, .step = 1 };
+    slices[i] = MTL_SLICE_ALL;
   slices[resolved] = slice;
 
   return mtl_layout_slice (self, slices, resolved + 1, result, error);
@@ -245,9 +245,7 @@ mtl_layout_narrow (const MtlLayout  *self,
                    MtlLayout        *result,
                    GError          **error)
 {
-  MtlSlice slice = { MTL_SLICE_RANGE, start, stop, step, TRUE, TRUE };
-
-  return slice_axis (self, axis, slice, result, error);
+  return slice_axis (self, axis, MTL_SLICE_STEP (start, stop, step), result, error);
 }
 
 gboolean
@@ -257,9 +255,7 @@ mtl_layout_select (const MtlLayout  *self,
                    MtlLayout        *result,
                    GError          **error)
 {
-  MtlSlice slice = { .kind = MTL_SLICE_INDEX, .start = index };
-
-  return slice_axis (self, axis, slice, result, error);
+  return slice_axis (self, axis, MTL_SLICE_AT (index), result, error);
 }
 
 /* A part of a longer string. */
@@ -333,7 +329,7 @@ parse_range (Text      rest,
 {
   gboolean has_step;
 
-  slice->kind = MTL_SLICE_RANGE;
+  slice->kind = MTL_SLICE_KIND_RANGE;
   if (!parse_number (take_until (&rest, ':'), &slice->stop, &slice->has_stop))
     return FALSE;
 
@@ -348,17 +344,17 @@ parse_part (Text      text,
 {
   Text rest = text;
 
-  *slice = (MtlSlice) { .kind = MTL_SLICE_INDEX, .step = 1 };
+  *slice = (MtlSlice) { .kind = MTL_SLICE_KIND_INDEX, .step = 1 };
 
   if (text_is (text, "...") || text_is (text, "…"))
     {
-      slice->kind = MTL_SLICE_ELLIPSIS;
+      slice->kind = MTL_SLICE_KIND_ELLIPSIS;
       return TRUE;
     }
 
   if (text_is (text, "newaxis") || text_is (text, "None"))
     {
-      slice->kind = MTL_SLICE_NEW_AXIS;
+      slice->kind = MTL_SLICE_KIND_NEW_AXIS;
       return TRUE;
     }
 

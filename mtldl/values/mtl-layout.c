@@ -268,6 +268,19 @@ fill_dense_strides (MtlLayout *self,
     }
 }
 
+static gboolean
+check_order (MtlOrder   order,
+             GError   **error)
+{
+  if (order >= MTL_ORDER_C && order <= MTL_ORDER_ANY)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "%d is not an order: the last one is %d", order, MTL_ORDER_ANY);
+  return FALSE;
+}
+
+/* Without axes that have an order, K and ANY are C order. */
 gboolean
 mtl_layout_new_dense (const gint64  *shape,
                       gsize          n_dims,
@@ -278,15 +291,11 @@ mtl_layout_new_dense (const gint64  *shape,
 {
   int axes[MTL_LAYOUT_MAX_DIMS];
 
-  if (order != MTL_ORDER_C && order != MTL_ORDER_F)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "A dense layout is in C or F order, not in order %d", order);
-      return FALSE;
-    }
+  if (!check_order (order, error))
+    return FALSE;
 
   for (gsize i = 0; i < n_dims && n_dims <= MTL_LAYOUT_MAX_DIMS; i++)
-    axes[i] = order == MTL_ORDER_C ? i : n_dims - 1 - i;
+    axes[i] = order == MTL_ORDER_F ? n_dims - 1 - i : i;
 
   return mtl_layout_new_dense_for_axes (shape, n_dims, axes, n_dims, item_bits, result, error);
 }
@@ -347,7 +356,8 @@ mtl_layout_new_dense_like (const MtlLayout  *other,
   int axes[MTL_LAYOUT_MAX_DIMS];
 
   if (order == MTL_ORDER_ANY)
-    order = mtl_layout_is_contiguous (other, MTL_ORDER_F) ? MTL_ORDER_F : MTL_ORDER_C;
+    order = mtl_layout_is_contiguous (other, MTL_ORDER_F)
+            && !mtl_layout_is_contiguous (other, MTL_ORDER_C) ? MTL_ORDER_F : MTL_ORDER_C;
 
   if (order == MTL_ORDER_K && mtl_layout_is_contiguous (other, MTL_ORDER_C))
     order = MTL_ORDER_C;

@@ -519,7 +519,6 @@ mtl_strided_layout_slice_string (MtlStridedLayout  *self,
  * @self: a layout
  * @item_bits: the new size of one element, in bits
  * @axis: the axis whose extent changes; negative values count from the end
- * @keep_dim: whether to keep @axis if its extent becomes 1
  * @error: return location for a [error@Mtl.Error]
  *
  * Reinterprets the same memory as smaller or larger elements, such as pairs of
@@ -542,14 +541,13 @@ MtlStridedLayout *
 mtl_strided_layout_repack (MtlStridedLayout  *self,
                            guint              item_bits,
                            int                axis,
-                           gboolean           keep_dim,
                            GError           **error)
 {
   MtlLayout result;
 
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
 
-  if (!mtl_layout_repack (&self->layout, item_bits, axis, keep_dim, &result, error))
+  if (!mtl_layout_repack (&self->layout, item_bits, axis, &result, error))
     return NULL;
 
   return mtl_strided_layout_new_take (&result);
@@ -558,7 +556,7 @@ mtl_strided_layout_repack (MtlStridedLayout  *self,
 /**
  * mtl_strided_layout_to_dense:
  * @self: a layout
- * @order: the order; %MTL_ORDER_K keeps the order of @self
+ * @order: the order
  * @error: return location for a [error@Mtl.Error]
  *
  * Gets the layout of a copy whose elements lie side by side from offset 0.
@@ -604,7 +602,7 @@ mtl_strided_layout_to_dense (MtlStridedLayout  *self,
  * elements fit if element offset 0 is the first byte of an `MTLBuffer`:
  *
  * ```c
- * g_autoptr (MtlStridedLayout) layout = mtl_strided_view_dup_layout (view);
+ * MtlStridedLayout *layout = mtl_strided_view_get_layout (view);
  * g_autoptr (MtlStridedLayout) fitting =
  *   mtl_strided_layout_fit_metal_tensor (layout, MTL_DTYPE_FLOAT16,
  *                                      MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING, error);

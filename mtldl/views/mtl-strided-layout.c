@@ -266,7 +266,7 @@ mtl_strided_layout_new_with_byte_strides (const gint64  *shape,
  * mtl_strided_layout_new_dense: (constructor)
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions, at most 64
- * @order: C or F order
+ * @order: the order of the axes
  * @item_bits: the size of one element, in bits
  * @error: return location for a [error@Mtl.Error]
  *
@@ -274,7 +274,7 @@ mtl_strided_layout_new_with_byte_strides (const gint64  *shape,
  *
  * Errors:
  *
- * - %MTL_ERROR_INVALID_ARGUMENT: @order is neither C nor F order
+ * - %MTL_ERROR_INVALID_ARGUMENT: @order is not a valid order
  * - the errors of [ctor@Mtl.StridedLayout.new]
  *
  * Returns: (transfer full): the new layout
@@ -763,8 +763,7 @@ mtl_strided_layout_get_max_compatible_item_bits (MtlStridedLayout  *self,
 /**
  * mtl_strided_layout_is_contiguous:
  * @self: a layout
- * @order: C or F order, %MTL_ORDER_ANY for either, %MTL_ORDER_K for any order
- *   of the axes
+ * @order: the order of the axes
  *
  * Checks whether the elements lie side by side in the given order. Axes of
  * extent 1 do not matter. The result is %TRUE if there are no elements.

@@ -199,7 +199,6 @@ MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_repack       (MtlStridedLayout  *self,
                                                    guint              item_bits,
                                                    int                axis,
-                                                   gboolean           keep_dim,
                                                    GError           **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0

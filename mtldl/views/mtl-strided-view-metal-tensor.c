@@ -56,7 +56,7 @@ keep_tensor (MtlStridedView *self,
  * of memory that was wrapped. To bindings the tensor is a number, its address.
  *
  * The tensor's dimensions are the axes in the order in which they lie in memory,
- * as [method@Mtl.StridedView.dup_stride_order] lists them: dimension 0, Metal's
+ * as [method@Mtl.StridedLayout.dup_stride_order] lists them: dimension 0, Metal's
  * innermost, is the last axis of that list. A transposed view therefore gives a
  * tensor with the same dimensions and strides as the view that it was transposed
  * from.

@@ -79,41 +79,6 @@ mtl_strided_view_flatten (MtlStridedView  *self,
 }
 
 /**
- * mtl_strided_view_flatten_mask:
- * @self: a view
- * @mask: the axes to merge: bit i merges axis i into axis i - 1
- * @error: return location for a [error@Mtl.Error]
- *
- * Merges each axis in @mask into the axis before it, without a copy. See
- * [method@Mtl.StridedView.get_flatten_mask].
- *
- * Errors:
- *
- * - %MTL_ERROR_OUT_OF_BOUNDS: @mask has the bit of axis 0 or of an axis that
- *   does not exist
- * - %MTL_ERROR_NEEDS_COPY: axes to merge do not step evenly through memory
- * - %MTL_ERROR_OVERFLOW: a merged extent does not fit in 63 bits
- *
- * Returns: (transfer full): the new view
- *
- * Since: 1.0
- */
-MtlStridedView *
-mtl_strided_view_flatten_mask (MtlStridedView  *self,
-                               guint64          mask,
-                               GError         **error)
-{
-  MtlLayout result;
-
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-
-  if (!mtl_layout_flatten_mask (&self->layout, mask, &result, error))
-    return NULL;
-
-  return mtl_strided_view_derive (self, &result);
-}
-
-/**
  * mtl_strided_view_permute:
  * @self: a view
  * @axes: (array length=n_axes): each axis exactly once, in the new order;

@@ -16,6 +16,7 @@ struct _MtlStridedView
 
   MtlMemory *memory;
   MtlBuffer *buffer;   /* given by the caller, or created on demand */
+  MtlStridedLayout *layout_object; /* of the layout below, created on demand */
   gsize byte_offset;   /* of element offset 0 in the memory */
   MtlElementType type;
   gboolean read_only;
@@ -117,7 +118,7 @@ MtlStridedView *mtl_strided_view_to_device_monitored     (MtlStridedView    *sel
 /* Shared by getters and properties. */
 MtlBuffer        *mtl_strided_view_ensure_buffer        (MtlStridedView *self);
 gsize             mtl_strided_view_get_offset_in_buffer (MtlStridedView *self);
-MtlStridedLayout *mtl_strided_view_copy_layout          (MtlStridedView *self);
+MtlStridedLayout *mtl_strided_view_ensure_layout        (MtlStridedView *self);
 
 gboolean mtl_strided_view_check_writable (MtlStridedView  *self,
                                           GError         **error);

@@ -9,22 +9,24 @@
 #include "mtl-strided-layout-private.h"
 
 /**
- * mtl_strided_view_dup_layout: (get-property layout)
+ * mtl_strided_view_get_layout: (get-property layout)
  * @self: a view
  *
- * Gets the layout. It is needed only to create another view: a view has all the
- * methods of its layout.
+ * Gets the layout. It answers more questions than the view itself, such as
+ * [method@Mtl.StridedLayout.get_item_bits], and creates other views with
+ * [ctor@Mtl.StridedView.new].
  *
- * Returns: (transfer full): the layout
+ * Returns: (transfer none): the layout, valid as long as the view exists and is
+ *   not closed
  *
  * Since: 1.0
  */
 MtlStridedLayout *
-mtl_strided_view_dup_layout (MtlStridedView *self)
+mtl_strided_view_get_layout (MtlStridedView *self)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  return mtl_strided_view_copy_layout (self);
+  return mtl_strided_view_ensure_layout (self);
 }
 
 /**
@@ -51,7 +53,7 @@ mtl_strided_view_get_buffer (MtlStridedView *self)
  * @self: a view
  *
  * Gets the position of element offset 0 of the layout in the buffer. The first
- * element lies [method@Mtl.StridedView.get_offset] elements further on.
+ * element lies [method@Mtl.StridedLayout.get_offset] elements further on.
  *
  * Returns: the offset in bytes
  *
@@ -349,42 +351,6 @@ mtl_strided_view_get_n_dims (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_item_bits: (get-property item-bits)
- * @self: a view
- *
- * Gets the size of one element in memory, in bits.
- *
- * Returns: the size in bits
- *
- * Since: 1.0
- */
-guint
-mtl_strided_view_get_item_bits (MtlStridedView *self)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
-
-  return self->layout.item_bits;
-}
-
-/**
- * mtl_strided_view_get_offset: (get-property offset)
- * @self: a view
- *
- * Gets the offset of the element whose indices are all 0.
- *
- * Returns: the offset in elements
- *
- * Since: 1.0
- */
-gint64
-mtl_strided_view_get_offset (MtlStridedView *self)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
-
-  return self->layout.offset;
-}
-
-/**
  * mtl_strided_view_get_volume: (get-property volume)
  * @self: a view
  *
@@ -400,64 +366,6 @@ mtl_strided_view_get_volume (MtlStridedView *self)
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
 
   return mtl_layout_get_volume (&self->layout);
-}
-
-/**
- * mtl_strided_view_get_flatten_mask:
- * @self: a view
- *
- * Gets a mask of the axes that can be merged without a copy: bit i is set if
- * axis i can be merged into axis i - 1.
- *
- * Returns: the mask
- *
- * Since: 1.0
- */
-guint64
-mtl_strided_view_get_flatten_mask (MtlStridedView *self)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
-
-  return mtl_layout_get_flatten_mask (&self->layout);
-}
-
-/**
- * mtl_strided_view_is_dense:
- * @self: a view
- *
- * Checks whether the elements fill memory from element offset 0 without gaps,
- * in any order of the axes.
- *
- * Returns: whether the elements are dense
- *
- * Since: 1.0
- */
-gboolean
-mtl_strided_view_is_dense (MtlStridedView *self)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
-
-  return mtl_layout_is_dense (&self->layout);
-}
-
-/**
- * mtl_strided_view_is_unique:
- * @self: a view
- *
- * Checks whether no two indices lead to the same element. A result of %TRUE is
- * always correct. If axes are interleaved in such a way that an exact answer
- * would take longer than about a millisecond, the result is %FALSE.
- *
- * Returns: whether no element is repeated
- *
- * Since: 1.0
- */
-gboolean
-mtl_strided_view_is_unique (MtlStridedView *self)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
-
-  return mtl_layout_is_unique (&self->layout);
 }
 
 /**
@@ -525,69 +433,6 @@ mtl_strided_view_get_strides (MtlStridedView *self,
 }
 
 /**
- * mtl_strided_view_dup_byte_strides:
- * @self: a view
- * @n_dims: (out): return location for the number of dimensions
- * @error: return location for a [error@Mtl.Error]
- *
- * Gets the distance to the next element along each axis, in bytes.
- *
- * Errors:
- *
- * - %MTL_ERROR_NOT_SUPPORTED: a stride is not a whole number of bytes
- * - %MTL_ERROR_OVERFLOW: a stride does not fit in 63 bits
- * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
- *
- * Returns: (array length=n_dims) (transfer full): the strides in bytes
- *
- * Since: 1.0
- */
-gint64 *
-mtl_strided_view_dup_byte_strides (MtlStridedView  *self,
-                                   gsize           *n_dims,
-                                   GError         **error)
-{
-  gint64 *byte_strides;
-
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-  g_return_val_if_fail (n_dims != NULL, NULL);
-
-  byte_strides = mtl_layout_dup_byte_strides (&self->layout, error);
-  if (byte_strides != NULL)
-    *n_dims = self->layout.n_dims;
-
-  return byte_strides;
-}
-
-/**
- * mtl_strided_view_dup_stride_order:
- * @self: a view
- * @n_dims: (out): return location for the number of dimensions
- *
- * Gets the axes in the order in which they lie in memory, outermost first: from
- * the largest magnitude of the stride to the smallest. Axes with equal strides
- * keep their order.
- *
- * Returns: (array length=n_dims) (transfer full): the axes
- *
- * Since: 1.0
- */
-int *
-mtl_strided_view_dup_stride_order (MtlStridedView *self,
-                                   gsize          *n_dims)
-{
-  int *axes;
-
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-  g_return_val_if_fail (n_dims != NULL, NULL);
-
-  *n_dims = self->layout.n_dims;
-  axes = g_new (int, MAX (*n_dims, 1));
-  mtl_layout_get_stride_order (&self->layout, axes);
-  return axes;
-}
-
-/**
  * mtl_strided_view_get_extent:
  * @self: a view
  * @axis: an axis; negative values count from the end
@@ -619,97 +464,9 @@ mtl_strided_view_get_extent (MtlStridedView  *self,
 }
 
 /**
- * mtl_strided_view_get_stride:
- * @self: a view
- * @axis: an axis; negative values count from the end
- * @error: return location for a [error@Mtl.Error]
- *
- * Gets the distance to the next element along an axis, in elements.
- *
- * Errors:
- *
- * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
- *
- * Returns: the stride in elements, or 0 on error
- *
- * Since: 1.0
- */
-gint64
-mtl_strided_view_get_stride (MtlStridedView  *self,
-                             int              axis,
-                             GError         **error)
-{
-  guint resolved;
-
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
-
-  if (!mtl_axis_resolve (axis, self->layout.n_dims, &resolved, error))
-    return 0;
-
-  return mtl_layout_strides (&self->layout)[resolved];
-}
-
-/**
- * mtl_strided_view_get_offset_bounds:
- * @self: a view
- * @min: (out) (optional): return location for the lowest offset, in elements
- * @max: (out) (optional): return location for the highest offset, in elements
- *
- * Gets the lowest and the highest offset of the elements, or 0 and -1 if there
- * are none.
- *
- * Each axis adds stride × (extent − 1) to one of the two.
- *
- * Since: 1.0
- */
-void
-mtl_strided_view_get_offset_bounds (MtlStridedView *self,
-                                    gint64         *min,
-                                    gint64         *max)
-{
-  gint64 low, high;
-
-  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
-
-  mtl_layout_get_offset_bounds (&self->layout, &low, &high);
-  if (min != NULL)
-    *min = low;
-  if (max != NULL)
-    *max = high;
-}
-
-/**
- * mtl_strided_view_get_required_size:
- * @self: a view
- *
- * Gets the size of the part of the buffer that the elements need, from the
- * start of the buffer. Unlike [method@Mtl.StridedLayout.get_required_size], it
- * includes [method@Mtl.StridedView.get_byte_offset].
- *
- * Returns: the size in bytes, or 0 if there are no elements
- *
- * Since: 1.0
- */
-gint64
-mtl_strided_view_get_required_size (MtlStridedView *self)
-{
-  gint64 first, end = 0;
-
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), -1);
-
-  if (mtl_layout_is_empty (&self->layout))
-    return 0;
-
-  /* This cannot fail: the bytes of every view fit. */
-  mtl_layout_get_byte_bounds (&self->layout, &first, &end, NULL);
-  return mtl_strided_view_get_byte_offset (self) + end;
-}
-
-/**
  * mtl_strided_view_is_contiguous:
  * @self: a view
- * @order: C or F order, %MTL_ORDER_ANY for either, %MTL_ORDER_K for any order
- *   of the axes
+ * @order: the order of the axes
  *
  * Checks whether the elements lie side by side in the given order. Axes of
  * extent 1 do not matter. The result is %TRUE if there are no elements.

@@ -7,6 +7,7 @@
 #include "mtl-strided-view-private.h"
 
 #include "mtl-error.h"
+#include "mtl-number-private.h"
 
 /* Moves element offset 0 to the first element, so that the old offset need not
  * be a multiple of the new element size. An element that begins within a byte
@@ -118,7 +119,7 @@ mtl_strided_view_reinterpret (MtlStridedView  *self,
   move_to_first_element (self, &layout, &byte_offset);
   if (!check_alignment (self, type, byte_offset, error)
       || !mtl_layout_repack (&layout, mtl_element_type_get_item_bits (type),
-                             mtl_layout_find_dense_axis (&layout), TRUE, &repacked, error))
+                             mtl_layout_find_dense_axis (&layout), &repacked, error))
     return NULL;
 
   /* The number of bytes fits in 63 bits, but the number of bits may not. */
@@ -135,44 +136,104 @@ mtl_strided_view_reinterpret (MtlStridedView  *self,
   return view;
 }
 
+/* The real or the imaginary parts, which are part 0 or 1. Strides that lead nowhere may overflow.
+ */
+static MtlStridedView *
+select_part (MtlStridedView *self,
+             guint           part)
+{
+  guint n_dims = self->layout.n_dims;
+  MtlStridedView *view;
+  MtlLayout layout;
+
+  mtl_layout_init (&layout, n_dims, self->layout.item_bits / 2, 0);
+  for (guint i = 0; i < n_dims; i++)
+    {
+      gint64 *stride = &mtl_layout_strides (&layout)[i];
+
+      mtl_layout_shape (&layout)[i] = mtl_layout_shape (&self->layout)[i];
+      if (__builtin_mul_overflow (mtl_layout_strides (&self->layout)[i], 2, stride))
+        *stride = 1;
+    }
+  if (!mtl_layout_is_empty (&layout))
+    layout.offset = self->layout.offset * 2 + part;
+
+  view = mtl_strided_view_derive (self, &layout);
+  view->type = (MtlElementType) { MTL_TYPE_CODE_FLOAT, self->type.bits / 2, 1, FALSE };
+  return view;
+}
+
+static gboolean
+check_parts (MtlStridedView  *self,
+             GError         **error)
+{
+  g_autofree char *name = NULL;
+
+  if (self->type.code == MTL_TYPE_CODE_COMPLEX && self->type.lanes == 1)
+    return TRUE;
+
+  name = mtl_element_type_to_string (self->type);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "Elements of type %s have no separate real and imaginary parts", name);
+  return FALSE;
+}
+
 /**
- * mtl_strided_view_get_max_compatible_item_bits:
+ * mtl_strided_view_select_real:
  * @self: a view
- * @max_item_bits: the maximum size of one item, in bits
- * @axis: the axis to repack; negative values count from the end
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets the size of the largest items that the elements can be viewed as without
- * a copy, like [method@Mtl.StridedLayout.get_max_compatible_item_bits]. The
- * items are aligned in memory.
+ * Gets a view of the real parts of complex numbers. A view of real numbers is
+ * that of the same elements.
  *
  * Errors:
  *
- * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers, or are vectors of
+ *   complex numbers
  *
- * Returns: the size of one item in bits, a multiple of
- *   [method@Mtl.StridedView.get_item_bits], or 0 on error
+ * Returns: (transfer full): the new view
  *
  * Since: 1.0
  */
-guint
-mtl_strided_view_get_max_compatible_item_bits (MtlStridedView  *self,
-                                               guint            max_item_bits,
-                                               int              axis,
-                                               GError         **error)
+MtlStridedView *
+mtl_strided_view_select_real (MtlStridedView  *self,
+                              GError         **error)
 {
-  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
-  guint32 item_bits;
-  gsize byte_offset;
-  guint64 address;
+  MtlLayout layout;
 
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  move_to_first_element (self, &layout, &byte_offset);
-  address = mtl_memory_get_address (self->memory) + byte_offset;
-  if (!mtl_layout_get_max_compatible_item_bits (&layout, max_item_bits, address, axis, &item_bits,
-                                                error))
-    return 0;
+  if (!mtl_element_type_check_numeric (self->type, error))
+    return NULL;
 
-  return item_bits;
+  if (self->type.code == MTL_TYPE_CODE_COMPLEX)
+    return check_parts (self, error) ? select_part (self, 0) : NULL;
+
+  mtl_layout_copy (&self->layout, &layout);
+  return mtl_strided_view_derive (self, &layout);
+}
+
+/**
+ * mtl_strided_view_select_imaginary:
+ * @self: a view
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets a view of the imaginary parts of complex numbers.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not complex numbers, or are
+ *   vectors of them
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_select_imaginary (MtlStridedView  *self,
+                                   GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  return check_parts (self, error) ? select_part (self, 1) : NULL;
 }

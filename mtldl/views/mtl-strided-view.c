@@ -62,8 +62,6 @@ enum
   PROP_HOST_ACCESSIBLE,
   PROP_READ_ONLY,
   PROP_N_DIMS,
-  PROP_ITEM_BITS,
-  PROP_OFFSET,
   PROP_VOLUME,
   N_PROPS
 };
@@ -78,6 +76,7 @@ mtl_strided_view_finalize (GObject *object)
   MtlStridedView *self = MTL_STRIDED_VIEW (object);
 
   mtl_layout_clear (&self->layout);
+  g_clear_object (&self->layout_object);
   g_clear_object (&self->buffer);
   g_clear_pointer (&self->memory, mtl_memory_unref);
 
@@ -110,13 +109,24 @@ mtl_strided_view_get_offset_in_buffer (MtlStridedView *self)
   return self->byte_offset - (buffer != NULL ? buffer->offset : 0);
 }
 
+/* Gets the layout's object, or creates it. */
 MtlStridedLayout *
-mtl_strided_view_copy_layout (MtlStridedView *self)
+mtl_strided_view_ensure_layout (MtlStridedView *self)
 {
+  MtlStridedLayout *object = g_atomic_pointer_get (&self->layout_object);
+  MtlStridedLayout *made;
   MtlLayout layout;
 
+  if (object != NULL)
+    return object;
+
   mtl_layout_copy (&self->layout, &layout);
-  return mtl_strided_layout_new_take (&layout);
+  made = mtl_strided_layout_new_take (&layout);
+  if (g_atomic_pointer_compare_and_exchange (&self->layout_object, NULL, made))
+    return made;
+
+  g_object_unref (made);
+  return g_atomic_pointer_get (&self->layout_object);
 }
 
 static void
@@ -136,7 +146,7 @@ mtl_strided_view_get_property (GObject    *object,
       g_value_set_uint64 (value, mtl_strided_view_get_offset_in_buffer (self));
       break;
     case PROP_LAYOUT:
-      g_value_take_object (value, mtl_strided_view_copy_layout (self));
+      g_value_set_object (value, mtl_strided_view_ensure_layout (self));
       break;
     case PROP_DTYPE:
       g_value_set_enum (value, mtl_element_type_get_dtype (self->type));
@@ -164,12 +174,6 @@ mtl_strided_view_get_property (GObject    *object,
       break;
     case PROP_N_DIMS:
       g_value_set_uint (value, self->layout.n_dims);
-      break;
-    case PROP_ITEM_BITS:
-      g_value_set_uint (value, self->layout.item_bits);
-      break;
-    case PROP_OFFSET:
-      g_value_set_int64 (value, self->layout.offset);
       break;
     case PROP_VOLUME:
       g_value_set_int64 (value, mtl_layout_get_volume (&self->layout));
@@ -208,7 +212,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
     g_param_spec_uint64 ("byte-offset", NULL, NULL, 0, G_MAXUINT64, 0, flags);
 
   /**
-   * MtlStridedView:layout: (getter dup_layout)
+   * MtlStridedView:layout: (getter get_layout)
    *
    * The layout of the elements.
    *
@@ -304,25 +308,6 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   props[PROP_N_DIMS] = g_param_spec_uint ("n-dims", NULL, NULL, 0, G_MAXUINT, 0, flags);
 
   /**
-   * MtlStridedView:item-bits: (getter get_item_bits)
-   *
-   * The size of one element, in bits.
-   *
-   * Since: 1.0
-   */
-  props[PROP_ITEM_BITS] = g_param_spec_uint ("item-bits", NULL, NULL, 0, G_MAXUINT, 0, flags);
-
-  /**
-   * MtlStridedView:offset: (getter get_offset)
-   *
-   * The offset of the element whose indices are all 0, in elements.
-   *
-   * Since: 1.0
-   */
-  props[PROP_OFFSET] =
-    g_param_spec_int64 ("offset", NULL, NULL, G_MININT64, G_MAXINT64, 0, flags);
-
-  /**
    * MtlStridedView:volume: (getter get_volume)
    *
    * The number of elements.
@@ -372,13 +357,15 @@ mtl_strided_view_release (MtlStridedView *self,
     }
 
   if (!may_run_others
-      && (self->buffer != NULL || !mtl_memory_unref_unless_last (self->memory)))
+      && (self->buffer != NULL || self->layout_object != NULL
+          || !mtl_memory_unref_unless_last (self->memory)))
     return FALSE;
 
   memory = self->memory;
   self->memory = mtl_memory_get_empty ();
   if (may_run_others)
     {
+      g_clear_object (&self->layout_object);
       g_clear_object (&self->buffer);
       mtl_memory_unref (memory);
     }
@@ -428,6 +415,7 @@ detach (MtlStridedView *self)
 
   moved->memory = self->memory;
   moved->buffer = g_steal_pointer (&self->buffer);
+  moved->layout_object = g_steal_pointer (&self->layout_object);
   moved->byte_offset = self->byte_offset;
   moved->type = self->type;
   moved->read_only = self->read_only;

@@ -96,8 +96,7 @@ MtlStridedView *mtl_strided_view_new_like         (MtlStridedView  *other,
   G_GNUC_WARN_UNUSED_RESULT;
 
 MTL_AVAILABLE_IN_1_0
-MtlStridedLayout *mtl_strided_view_dup_layout           (MtlStridedView *self)
-  G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedLayout *mtl_strided_view_get_layout           (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
 MtlBuffer        *mtl_strided_view_get_buffer           (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
@@ -134,17 +133,7 @@ guint64           mtl_strided_view_get_address          (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
 guint         mtl_strided_view_get_n_dims        (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
-guint         mtl_strided_view_get_item_bits     (MtlStridedView *self);
-MTL_AVAILABLE_IN_1_0
-gint64        mtl_strided_view_get_offset        (MtlStridedView *self);
-MTL_AVAILABLE_IN_1_0
 gint64        mtl_strided_view_get_volume        (MtlStridedView *self);
-MTL_AVAILABLE_IN_1_0
-guint64       mtl_strided_view_get_flatten_mask  (MtlStridedView *self);
-MTL_AVAILABLE_IN_1_0
-gboolean      mtl_strided_view_is_dense          (MtlStridedView *self);
-MTL_AVAILABLE_IN_1_0
-gboolean      mtl_strided_view_is_unique         (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
 gboolean      mtl_strided_view_is_empty          (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
@@ -154,31 +143,9 @@ MTL_AVAILABLE_IN_1_0
 const gint64 *mtl_strided_view_get_strides       (MtlStridedView *self,
                                                   gsize          *n_dims);
 MTL_AVAILABLE_IN_1_0
-gint64       *mtl_strided_view_dup_byte_strides  (MtlStridedView  *self,
-                                                  gsize           *n_dims,
-                                                  GError         **error);
-MTL_AVAILABLE_IN_1_0
-int          *mtl_strided_view_dup_stride_order  (MtlStridedView *self,
-                                                  gsize          *n_dims);
-MTL_AVAILABLE_IN_1_0
 gint64        mtl_strided_view_get_extent        (MtlStridedView  *self,
                                                   int              axis,
                                                   GError         **error);
-MTL_AVAILABLE_IN_1_0
-gint64        mtl_strided_view_get_stride        (MtlStridedView  *self,
-                                                  int              axis,
-                                                  GError         **error);
-MTL_AVAILABLE_IN_1_0
-void          mtl_strided_view_get_offset_bounds (MtlStridedView *self,
-                                                  gint64         *min,
-                                                  gint64         *max);
-MTL_AVAILABLE_IN_1_0
-gint64        mtl_strided_view_get_required_size (MtlStridedView  *self);
-MTL_AVAILABLE_IN_1_0
-guint         mtl_strided_view_get_max_compatible_item_bits (MtlStridedView  *self,
-                                                             guint            max_item_bits,
-                                                             int              axis,
-                                                             GError         **error);
 MTL_AVAILABLE_IN_1_0
 gboolean      mtl_strided_view_is_contiguous     (MtlStridedView *self,
                                                   MtlOrder        order);
@@ -192,10 +159,6 @@ MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_flatten      (MtlStridedView  *self,
                                                int              first,
                                                int              last,
-                                               GError         **error) G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_flatten_mask (MtlStridedView  *self,
-                                               guint64          mask,
                                                GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_permute      (MtlStridedView  *self,
@@ -256,6 +219,13 @@ MtlStridedView *mtl_strided_view_reinterpret  (MtlStridedView  *self,
                                                MtlDType         dtype,
                                                GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_select_real  (MtlStridedView  *self,
+                                               GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_select_imaginary (MtlStridedView  *self,
+                                                   GError         **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_as_read_only (MtlStridedView *self) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_close        (MtlStridedView *self);
@@ -311,6 +281,29 @@ gboolean  mtl_strided_view_set_complex (MtlStridedView  *self,
                                         gsize            n_indices,
                                         double           re,
                                         double           im,
+                                        GError         **error);
+
+MTL_AVAILABLE_IN_1_0
+double   *mtl_strided_view_get_doubles (MtlStridedView  *self,
+                                        gsize           *n_values,
+                                        GCancellable    *cancellable,
+                                        GError         **error);
+MTL_AVAILABLE_IN_1_0
+gint64   *mtl_strided_view_get_int64s  (MtlStridedView  *self,
+                                        gsize           *n_values,
+                                        GCancellable    *cancellable,
+                                        GError         **error);
+MTL_AVAILABLE_IN_1_0
+gboolean  mtl_strided_view_set_doubles (MtlStridedView  *self,
+                                        const double    *values,
+                                        gsize            n_values,
+                                        GCancellable    *cancellable,
+                                        GError         **error);
+MTL_AVAILABLE_IN_1_0
+gboolean  mtl_strided_view_set_int64s  (MtlStridedView  *self,
+                                        const gint64    *values,
+                                        gsize            n_values,
+                                        GCancellable    *cancellable,
                                         GError         **error);
 
 MTL_AVAILABLE_IN_1_0

@@ -81,7 +81,8 @@ touch (gconstpointer bytes,
 static gsize
 get_n_bytes (MtlStridedView *view)
 {
-  return mtl_strided_view_get_volume (view) * mtl_strided_view_get_item_bits (view) / 8;
+  return mtl_strided_view_get_volume (view)
+         * mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)) / 8;
 }
 
 /* All bytes of all tensors, in the order of the file. */

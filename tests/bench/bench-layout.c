@@ -14,9 +14,9 @@ static const gint64 flat[] = { 2, 12 };
 static const gint64 repeated[] = { 5, 2, 3, 4 };
 static const int axes[] = { 2, 0, 1 };
 static const MtlSlice slices[] = {
-  { MTL_SLICE_RANGE, 0, 2, 1, TRUE, TRUE },
-  { .kind = MTL_SLICE_INDEX, .start = 1 },
-  { .kind = MTL_SLICE_RANGE, .step = 2 },
+  MTL_SLICE_RANGE (0, 2),
+  MTL_SLICE_AT (1),
+  MTL_SLICE_EVERY (2),
 };
 
 /* Where the compiler cannot see that nobody reads it. */
@@ -62,7 +62,7 @@ value_broadcast (gpointer data)
 static void
 value_repack (gpointer data)
 {
-  mtl_layout_repack (data, 64, -1, TRUE, &result, NULL);
+  mtl_layout_repack (data, 64, -1, &result, NULL);
 }
 
 static void

@@ -56,7 +56,7 @@ def new_view(name, n):
 
 def as_tensor(view):
     """Of the same memory. PyTorch converts no numbers of fewer than 8 bits."""
-    dtype = getattr(torch, view.dtype.name, None) if view.get_item_bits() % 8 == 0 else None
+    dtype = getattr(torch, view.dtype.name, None) if view.layout.get_item_bits() % 8 == 0 else None
     if dtype is None:
         return None
     memory = np.asarray(view.reinterpret(Mtl.DType.UINT8))
@@ -65,7 +65,7 @@ def as_tensor(view):
 
 def as_array(view):
     """Of the same memory; what is packed NumPy gets as a copy."""
-    return np.asarray(view) if view.get_item_bits() % 8 == 0 else None
+    return np.asarray(view) if view.layout.get_item_bits() % 8 == 0 else None
 
 
 def fill(view, rng):

@@ -9,7 +9,7 @@ void test_to_view () {
 		var view = MtlPixbuf.view_from_pixbuf (pixbuf);
 		assert_cmpuint (view.n_dims, CompareOperator.EQ, 3);
 		assert (view.get_extent (0) == 3 && view.get_extent (1) == 5 && view.get_extent (2) == 3);
-		assert (view.get_stride (0) == 16);
+		assert (view.layout.get_stride (0) == 16);
 		assert (view.get_address () == (uint64) (uintptr) pixbuf.read_pixels ());
 
 		view.set_int64 ({ 1, 2, 0 }, 99);

@@ -452,8 +452,9 @@ get_value (MtlStridedView *view,
            gint64          i)
 {
   const guint8 *data = mtl_strided_view_get_data (view);
+  guint bits = mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view));
 
-  return mtl_strided_view_get_item_bits (view) == 8 ? data[i] : data[i / 2] >> 4 * (i % 2) & 0xf;
+  return bits == 8 ? data[i] : data[i / 2] >> 4 * (i % 2) & 0xf;
 }
 
 /* How many rows of it are written, in C order: the second column's element of one
@@ -506,7 +507,7 @@ test_unordered (void)
       guint8 *bytes = mtl_strided_view_get_data (source);
       gboolean was_stopped = FALSE;
 
-      for (gint64 j = 0; j < 2 * n * (gint64) mtl_strided_view_get_item_bits (source) / 8; j++)
+      for (gint64 j = 0; j < 2 * n * mtl_dtype_get_bits (cases[i].dtype) / 8; j++)
         bytes[j] = 0x11 * (1 + j % 7);
 
       /* It may end before this thread has its turn. */

@@ -235,7 +235,8 @@ test_element_types (void)
       g_assert_cmpint (mtl_strided_view_get_dtype (view), ==, cases[i].dtype);
       g_assert_cmpuint (mtl_strided_view_get_lanes (view), ==, cases[i].type.lanes);
       g_assert_true (mtl_strided_view_is_padded (view) == (cases[i].flags != 0));
-      g_assert_cmpuint (mtl_strided_view_get_item_bits (view), ==, cases[i].item_bits);
+      g_assert_cmpuint (mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)), ==,
+                        cases[i].item_bits);
       text = mtl_strided_view_to_string (view);
       g_assert_nonnull (text);
     }

@@ -59,6 +59,34 @@ test_value (void)
   g_assert_cmpuint (mtl_dtype_get_bits (MTL_DTYPE_OTHER), ==, 0);
 }
 
+/* The names begin with the kind. */
+static void
+test_kind (void)
+{
+  static const struct
+  {
+    const char *prefix;
+    MtlDTypeKind kind;
+  } kinds[] = {
+    { "bool", MTL_DTYPE_KIND_BOOL },       { "int", MTL_DTYPE_KIND_INT },
+    { "uint", MTL_DTYPE_KIND_UINT },       { "float", MTL_DTYPE_KIND_FLOAT },
+    { "bfloat", MTL_DTYPE_KIND_FLOAT },    { "complex", MTL_DTYPE_KIND_COMPLEX },
+    { "opaque", MTL_DTYPE_KIND_OPAQUE },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (named); i++)
+    {
+      gsize k = 0;
+
+      while (!g_str_has_prefix (named[i].name, kinds[k].prefix))
+        k++;
+      g_assert_cmpint (mtl_dtype_get_kind (named[i].dtype), ==, kinds[k].kind);
+    }
+
+  g_assert_cmpint (mtl_dtype_get_kind (MTL_DTYPE_OTHER), ==, MTL_DTYPE_KIND_OTHER);
+  g_assert_cmpint (mtl_dtype_get_kind ((MtlDType) 0x4020), ==, MTL_DTYPE_KIND_OTHER);
+}
+
 static void
 test_name (void)
 {
@@ -250,6 +278,7 @@ main (int   argc,
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/DType/value", test_value);
+  g_test_add_func ("/DType/kind", test_kind);
   g_test_add_func ("/DType/name", test_name);
   g_test_add_func ("/DType/spellings", test_spellings);
   g_test_add_func ("/DType/unknown-name", test_unknown_name);

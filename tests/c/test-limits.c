@@ -222,7 +222,7 @@ test_padded_bytes (void)
   producer.versioned.flags = 4;
   view = import (&producer);
   g_assert_false (mtl_strided_view_is_padded (view));
-  g_assert_cmpuint (mtl_strided_view_get_item_bits (view), ==, 32);
+  g_assert_cmpuint (mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)), ==, 32);
 }
 
 /* A slice has an end, even of memory whose end is not known. */

@@ -454,7 +454,7 @@ test_slice (void)
             for (gint64 step = -4; step <= 4; step++)
               if (step != 0)
                 for (int given = 0; given < 4; given++)
-                  check_range (layout, (MtlSlice) { MTL_SLICE_RANGE, start, stop, step,
+                  check_range (layout, (MtlSlice) { MTL_SLICE_KIND_RANGE, start, stop, step,
                                                     (given & 1) != 0, (given & 2) != 0 });
       }
 }

@@ -362,13 +362,13 @@ static void
 test_slice (void)
 {
   const MtlSlice slices[] = {
-    { .kind = MTL_SLICE_NEW_AXIS },
-    { .kind = MTL_SLICE_INDEX, .start = -2 },
-    { .kind = MTL_SLICE_ELLIPSIS },
-    { .kind = MTL_SLICE_RANGE, .stop = 1, .has_stop = TRUE, .step = -3 },
+    MTL_SLICE_NEW_AXIS,
+    MTL_SLICE_AT (-2),
+    MTL_SLICE_ELLIPSIS,
+    { .kind = MTL_SLICE_KIND_RANGE, .stop = 1, .has_stop = TRUE, .step = -3 },
   };
   const MtlSlice unknown = { .kind = 9 };
-  const MtlSlice still = { .kind = MTL_SLICE_RANGE };
+  const MtlSlice still = { .kind = MTL_SLICE_KIND_RANGE };
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlStridedLayout) layout = new_dense (DIMS (4, 5, 6));
   g_autoptr (MtlStridedLayout) slice = mtl_strided_layout_slice (layout, slices, 4, &local_error);
@@ -386,6 +386,37 @@ test_slice (void)
                 MTL_ERROR_INVALID_ARGUMENT, "step of 0");
   assert_fails (mtl_strided_layout_narrow (layout, 0, 0, 1, 0, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "step of 0");
+}
+
+/* Each macro means what the text does. */
+static void
+test_slice_macros (void)
+{
+  const struct
+  {
+    MtlSlice slices[3];
+    gsize n_slices;
+    const char *string;
+  } cases[] = {
+    { { MTL_SLICE_ALL, MTL_SLICE_AT (1) }, 2, ":, 1" },
+    { { MTL_SLICE_AT (-1 - 1) }, 1, "-2" },
+    { { MTL_SLICE_FROM (-3), MTL_SLICE_EVERY (-1) }, 2, "-3:, ::-1" },
+    { { MTL_SLICE_RANGE (1, -1), MTL_SLICE_STEP (4, 0, -2) }, 2, "1:-1, 4:0:-2" },
+    { { MTL_SLICE_ELLIPSIS, MTL_SLICE_NEW_AXIS, MTL_SLICE_EVERY (2) }, 3, "..., newaxis, ::2" },
+  };
+  g_autoptr (MtlStridedLayout) layout = new_dense (DIMS (4, 5, 6));
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedLayout) slice =
+        mtl_strided_layout_slice (layout, cases[i].slices, cases[i].n_slices, &error);
+      g_autoptr (MtlStridedLayout) expected =
+        mtl_strided_layout_slice_string (layout, cases[i].string, &error);
+
+      g_assert_no_error (error);
+      g_assert_true (mtl_strided_layout_equal (slice, expected));
+    }
 }
 
 /* The ends of the range of a gint64, where a sign or a sum could flip. */
@@ -560,6 +591,7 @@ main (int   argc,
   g_test_add_func ("/StridedLayout/broadcast", test_broadcast);
   g_test_add_func ("/StridedLayout/select", test_select);
   g_test_add_func ("/StridedLayout/slice", test_slice);
+  g_test_add_func ("/StridedLayout/slice-macros", test_slice_macros);
   g_test_add_func ("/StridedLayout/slice/string", test_slice_string);
   g_test_add_func ("/StridedLayout/slice/string/bad", test_slice_string_bad);
   g_test_add_func ("/StridedLayout/extremes", test_extremes);

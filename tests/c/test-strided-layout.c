@@ -303,12 +303,36 @@ test_dense (void)
   assert_strides (axes, 1, 8, 2);
   assert_strides (empty, 4, 4, 1);
 
-  assert_fails (mtl_strided_layout_new_dense (DIMS (2), MTL_ORDER_K, 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "order 2");
+  assert_fails (mtl_strided_layout_new_dense (DIMS (2), (MtlOrder) 4, 8, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "4 is not an order");
+  assert_fails (mtl_strided_layout_to_dense (f, (MtlOrder) -1, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "-1 is not an order");
   assert_fails (mtl_strided_layout_new_dense_for_axes (DIMS (2, 3), AXES (1), 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "1 axis given for 2");
   assert_fails (mtl_strided_layout_new_dense_for_axes (DIMS (2, 3), AXES (1, -1), 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "Axis -1 is named twice");
+}
+
+/* Where no axes have an order yet, K and ANY are C order. An axis that counts as both is in C
+ * order. */
+static void
+test_orders (void)
+{
+  const MtlOrder orders[] = { MTL_ORDER_K, MTL_ORDER_ANY };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) row = mtl_strided_layout_new (DIMS (1, 5), DIMS (1, 1), 8, &error);
+  g_autoptr (MtlStridedLayout) any = mtl_strided_layout_to_dense (row, MTL_ORDER_ANY, &error);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (orders); i++)
+    {
+      g_autoptr (MtlStridedLayout) dense = mtl_strided_layout_new_dense (DIMS (2, 3), orders[i], 8,
+                                                                         &error);
+
+      assert_strides (dense, 3, 1);
+    }
+
+  g_assert_no_error (error);
+  assert_strides (any, 5, 1);
 }
 
 static void
@@ -549,6 +573,7 @@ main (int   argc,
   g_test_add_func ("/StridedLayout/axis-out-of-bounds", test_axis_out_of_bounds);
   g_test_add_func ("/StridedLayout/dense", test_dense);
   g_test_add_func ("/StridedLayout/to-dense", test_to_dense);
+  g_test_add_func ("/StridedLayout/orders", test_orders);
   g_test_add_func ("/StridedLayout/stride-order", test_stride_order);
   g_test_add_func ("/StridedLayout/equal", test_equal);
   g_test_add_func ("/StridedLayout/to-string", test_to_string);

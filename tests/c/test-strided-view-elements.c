@@ -412,6 +412,133 @@ test_unaligned (void)
     }
 }
 
+/* Many numbers at once are those that single reads and writes give, of any type and layout. */
+static void
+test_all_at_once (void)
+{
+  const MtlDType more[] = { MTL_DTYPE_BOOL, MTL_DTYPE_INT4, MTL_DTYPE_UINT2,
+                            MTL_DTYPE_FLOAT8_E5M2 };
+  const MtlDType *tables[] = { integers, floats, more };
+  const gsize sizes[] = { G_N_ELEMENTS (integers), G_N_ELEMENTS (floats), G_N_ELEMENTS (more) };
+
+  for (gsize k = 0; k < G_N_ELEMENTS (tables); k++)
+    for (gsize d = 0; d < sizes[k]; d++)
+      {
+        g_autoptr (GError) error = NULL;
+        g_autoptr (MtlStridedView) whole = new_zeros (tables[k][d], DIMS (4, 6));
+        g_autoptr (MtlStridedView) part = mtl_strided_view_slice_string (whole, "::-2, 1::2",
+                                                                         &error);
+        const double doubles[] = { 0, 1, 1, 0, 1.5, 0.25 };
+        const gint64 int64s[] = { 1, 0, 0, 1, 1, 0 };
+        g_autofree double *read = NULL;
+        g_autofree gint64 *read_integers = NULL;
+        gsize n;
+
+        g_assert_true (mtl_strided_view_set_doubles (part, doubles, 6, NULL, &error));
+        g_assert_no_error (error);
+        read = mtl_strided_view_get_doubles (part, &n, NULL, &error);
+        g_assert_no_error (error);
+        g_assert_cmpuint (n, ==, 6);
+        read_integers = mtl_strided_view_get_int64s (part, &n, NULL, &error);
+        g_assert_no_error (error);
+        g_assert_cmpuint (n, ==, 6);
+        for (gint64 i = 0; i < 6; i++)
+          {
+            g_autoptr (MtlStridedView) single = new_zeros (tables[k][d], NO_DIMS);
+            const gint64 indices[] = { i / 3, i % 3 };
+
+            g_assert_true (mtl_strided_view_set_double (single, NO_DIMS, doubles[i], &error));
+            g_assert_cmpfloat (read[i], ==, mtl_strided_view_get_double (part, indices, 2, &error));
+            g_assert_cmpfloat (read[i], ==, mtl_strided_view_get_double (single, NO_DIMS, &error));
+            g_assert_cmpint (read_integers[i], ==,
+                             mtl_strided_view_get_int64 (part, indices, 2, &error));
+          }
+
+        g_assert_true (mtl_strided_view_set_int64s (part, int64s, 6, NULL, &error));
+        g_assert_no_error (error);
+        for (gint64 i = 0; i < 6; i++)
+          g_assert_cmpint (mtl_strided_view_get_int64 (part, DIMS (i / 3, i % 3), &error), ==,
+                           int64s[i]);
+        /* Only the elements of the part changed. */
+        g_assert_cmpfloat (mtl_strided_view_get_double (whole, DIMS (3, 0), &error), ==, 0);
+        g_assert_no_error (error);
+      }
+}
+
+static void
+test_all_refuses (void)
+{
+  g_autoptr (MtlStridedView) bytes = new_zeros (MTL_DTYPE_UINT8, DIMS (2));
+  g_autoptr (MtlStridedView) large = new_zeros (MTL_DTYPE_UINT64, DIMS (2));
+  g_autoptr (MtlStridedView) doubles = new_zeros (MTL_DTYPE_FLOAT64, DIMS (2));
+  g_autoptr (MtlStridedView) complex = new_zeros (MTL_DTYPE_COMPLEX64, DIMS (2));
+  g_autoptr (MtlStridedView) empty = new_zeros (MTL_DTYPE_UINT8, DIMS (0));
+  g_autoptr (MtlStridedView) reader = mtl_strided_view_as_read_only (bytes);
+  g_autofree double *none = NULL;
+  GError *local_error = NULL;
+  gsize n = 9;
+
+  g_assert_true (mtl_strided_view_set_doubles (bytes, DOUBLES (7, 8), NULL, &local_error));
+  assert_refuses (mtl_strided_view_set_doubles (bytes, DOUBLES (1, 256), NULL, &error),
+                  MTL_ERROR_OVERFLOW, "256");
+  assert_refuses (mtl_strided_view_set_int64s (bytes, DIMS (1, -1), NULL, &error),
+                  MTL_ERROR_OVERFLOW, "-1");
+  assert_refuses (mtl_strided_view_set_doubles (bytes, DOUBLES (1, 2, 3), NULL, &error),
+                  MTL_ERROR_INVALID_ARGUMENT, "3 values");
+  assert_refuses (mtl_strided_view_set_int64s (reader, DIMS (1, 2), NULL, &error),
+                  MTL_ERROR_READ_ONLY, "(2,)");
+  g_assert_cmpfloat (mtl_strided_view_get_double (bytes, DIMS (0), NULL), ==, 7);
+
+  g_assert_true (mtl_strided_view_set_uint64 (large, DIMS (1), G_MAXUINT64, NULL));
+  assert_refuses (mtl_strided_view_get_int64s (large, &n, NULL, &error) != NULL,
+                  MTL_ERROR_OVERFLOW, "18446744073709551615");
+  g_assert_true (mtl_strided_view_set_double (doubles, DIMS (1), 0x1p63, NULL));
+  assert_refuses (mtl_strided_view_get_int64s (doubles, &n, NULL, &error) != NULL,
+                  MTL_ERROR_OVERFLOW, "9.22");
+  assert_refuses (mtl_strided_view_get_doubles (complex, &n, NULL, &error) != NULL,
+                  MTL_ERROR_NOT_SUPPORTED, "complex64");
+
+  none = mtl_strided_view_get_doubles (empty, &n, NULL, &local_error);
+  g_assert_no_error (local_error);
+  g_assert_nonnull (none);
+  g_assert_cmpuint (n, ==, 0);
+  g_assert_true (mtl_strided_view_set_doubles (empty, NULL, 0, NULL, &local_error));
+}
+
+static void
+test_parts (void)
+{
+  for (gsize d = 0; d < G_N_ELEMENTS (complexes); d++)
+    {
+      g_autoptr (GError) local_error = NULL;
+      g_autoptr (MtlStridedView) whole = new_zeros (complexes[d], DIMS (3, 4));
+      g_autoptr (MtlStridedView) part =
+          mtl_strided_view_slice_string (whole, "::-1, 1::2", &local_error);
+      g_autoptr (MtlStridedView) re = mtl_strided_view_select_real (part, &local_error);
+      g_autoptr (MtlStridedView) im = mtl_strided_view_select_imaginary (part, &local_error);
+      g_autoptr (MtlStridedView) again = mtl_strided_view_select_real (re, &local_error);
+      double value_re, value_im;
+
+      g_assert_no_error (local_error);
+      g_assert_cmpuint (mtl_dtype_get_bits (mtl_strided_view_get_dtype (re)) * 2, ==,
+                        mtl_dtype_get_bits (complexes[d]));
+      g_assert_true (mtl_strided_view_equal (re, again));
+      for (gint64 i = 0; i < 6; i++)
+        {
+          const gint64 indices[] = { i / 2, i % 2 };
+
+          mtl_strided_view_set_double (re, indices, 2, i + 1, &local_error);
+          mtl_strided_view_set_double (im, indices, 2, -i, &local_error);
+          mtl_strided_view_get_complex (part, indices, 2, &value_re, &value_im, &local_error);
+          g_assert_no_error (local_error);
+          g_assert_cmpfloat (value_re, ==, i + 1);
+          g_assert_cmpfloat (value_im, ==, -i);
+        }
+      assert_refuses (mtl_strided_view_select_imaginary (re, &error) != NULL,
+                      MTL_ERROR_NOT_SUPPORTED, "float");
+    }
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -430,6 +557,9 @@ main (int   argc,
   g_test_add_func ("/StridedView/elements/read-only", test_read_only);
   g_test_add_func ("/StridedView/elements/not-numeric", test_not_numeric);
   g_test_add_func ("/StridedView/elements/unaligned", test_unaligned);
+  g_test_add_func ("/StridedView/elements/all-at-once", test_all_at_once);
+  g_test_add_func ("/StridedView/elements/all-refuses", test_all_refuses);
+  g_test_add_func ("/StridedView/elements/parts", test_parts);
 
   return g_test_run ();
 }

@@ -51,7 +51,7 @@ check_filled (MtlStridedView *view,
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, NULL, &error);
-  guint bits = mtl_strided_view_get_item_bits (view);
+  guint bits = mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view));
 
   g_assert_no_error (error);
   for (gsize i = 0; i < N; i++)
@@ -91,7 +91,8 @@ test_types (void)
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view = mtl_strided_view_new_zeros (NULL, types[i], DIMS (N),
                                                                     &error);
-      g_autoptr (GBytes) element = new_element (mtl_strided_view_get_item_bits (view));
+      g_autoptr (GBytes) element =
+        new_element (mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)));
 
       g_assert_no_error (error);
       fill_parts (view, element);

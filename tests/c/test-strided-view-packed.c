@@ -419,7 +419,7 @@ test_padded (void)
   g_assert_no_error (error);
   g_assert_true (mtl_strided_view_is_padded (copy));
   g_assert_false (mtl_strided_view_is_padded (packed));
-  g_assert_cmpuint (mtl_strided_view_get_item_bits (packed), ==, 4);
+  g_assert_cmpuint (mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (packed)), ==, 4);
   assert_elements (packed, 0, 0.5, -6);
   assert_elements (copy, 0, 0.5, -6);
   g_assert_true (mtl_strided_view_array_equal (view, packed, NULL, &error));

@@ -117,7 +117,9 @@ test_strided (TestFolder    *folder,
 static gboolean
 fills_bytes (MtlStridedView *view)
 {
-  return mtl_strided_view_get_volume (view) * mtl_strided_view_get_item_bits (view) % 8 == 0;
+  guint bits = mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view));
+
+  return mtl_strided_view_get_volume (view) * bits % 8 == 0;
 }
 
 /* More than a piece, in all ways of taking one from them: by rows, within rows, and

@@ -225,7 +225,7 @@ static gpointer
 make_and_release (gpointer data)
 {
   Shared *self = data;
-  g_autoptr (MtlStridedLayout) layout = mtl_strided_view_dup_layout (self->view);
+  MtlStridedLayout *layout = mtl_strided_view_get_layout (self->view);
   MtlStridedView *held[6];
   MtlStridedLayout *layouts[6];
 

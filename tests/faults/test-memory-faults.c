@@ -495,12 +495,14 @@ set_up (Fixture        *f,
 
   f->layout = mtl_strided_layout_new_dense (DIMS (4, 6), MTL_ORDER_C, 8, &error);
   g_assert_no_error (error);
-  f->slice = (MtlSlice) { MTL_SLICE_RANGE, 1, 3, 1, TRUE, TRUE };
+  f->slice = MTL_SLICE_RANGE (1, 3);
   f->view = view;
   f->dtype = mtl_strided_view_get_dtype (view);
   f->same_size = f->dtype == MTL_DTYPE_FLOAT32 ? MTL_DTYPE_INT32
                                                 : MTL_DTYPE_FLOAT6_E3M2FN;
-  f->element = g_bytes_new (element, (mtl_strided_view_get_item_bits (view) + 7) / 8);
+  f->element =
+    g_bytes_new (element,
+                 (mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)) + 7) / 8);
   f->variant = g_variant_ref_sink (g_variant_new_parsed ("[1, 2, 3]"));
   f->other = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
   g_assert_no_error (error);

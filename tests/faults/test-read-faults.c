@@ -45,7 +45,7 @@ add_view (GChecksum      *sum,
 {
   g_checksum_update (sum, GSIZE_TO_POINTER (mtl_strided_view_get_address (view)),
                      mtl_strided_view_get_volume (view)
-                     * mtl_strided_view_get_item_bits (view) / 8);
+                     * mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)) / 8);
 }
 
 static gboolean

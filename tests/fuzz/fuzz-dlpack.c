@@ -249,8 +249,8 @@ pass_on (MtlStridedView *view,
 
       back = mtl_strided_view_new_take_dlpack ((gpointer) managed, &error);
       g_assert_no_error (error);
-      g_assert_cmpuint (mtl_strided_view_get_item_bits (back), ==,
-                        mtl_strided_view_get_item_bits (view));
+      g_assert_cmpuint (mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (back)), ==,
+                        mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)));
     }
 
   legacy = (gpointer) mtl_strided_view_to_dlpack_legacy (view, flags,

@@ -470,7 +470,7 @@ touch_element (Case           *self,
                MtlStridedView *view,
                gint64          offset)
 {
-  guint bits = mtl_strided_view_get_item_bits (view);
+  guint bits = mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view));
   gint64 begin = offset * bits >> 3, end = (offset * bits + bits + 7) >> 3;
   guint8 *data = mtl_strided_view_get_data (view);
   gboolean writes = !mtl_strided_view_is_read_only (view);
@@ -491,7 +491,7 @@ static void
 touch (Case           *self,
        MtlStridedView *view)
 {
-  g_autoptr (MtlStridedLayout) layout = mtl_strided_view_dup_layout (view);
+  MtlStridedLayout *layout = mtl_strided_view_get_layout (view);
   gint64 first = mtl_strided_layout_get_offset (layout);
   gint64 n = mtl_strided_layout_get_volume (layout), min, max;
 

@@ -194,7 +194,7 @@ operate (MtlStridedLayout  *layout,
       axes[0] = input_axis (input);
       n = input_byte (input);
       return mtl_strided_layout_repack (layout, n % 4 == 3 ? n : 1u << n % 8, axes[0],
-                                        n & 64, error);
+                                        error);
     default:
       *effect = ELSEWHERE;
       return mtl_strided_layout_to_dense (layout, input_byte (input) % 4, error);

@@ -178,8 +178,9 @@ load (MtlTensorFile *file,
   shape = mtl_strided_view_get_shape (view, &n_dims);
   entry_shape = mtl_tensor_file_entry_get_shape (entry, &n_entry_dims);
   g_assert_cmpmem (shape, n_dims * sizeof *shape, entry_shape, n_entry_dims * sizeof *shape);
-  g_assert_cmpuint (mtl_strided_view_get_volume (view) * mtl_strided_view_get_item_bits (view), ==,
-                    mtl_tensor_file_entry_get_n_bytes (entry) * 8);
+  g_assert_cmpuint (mtl_strided_view_get_volume (view)
+                      * mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)),
+                    ==, mtl_tensor_file_entry_get_n_bytes (entry) * 8);
   return view;
 }
 

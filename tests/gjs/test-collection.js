@@ -81,7 +81,7 @@ builder.write(path);
 const tensors = Mtl.TensorFile.open_full(path, host, Mtl.FileMode.READ);
 
 test('600 frames, one after another', async () => {
-    const most = await dropFrames(600, () => Mtl.empty(FRAME));
+    const most = await dropFrames(600, () => Mtl.empty(FRAME, 'float32'));
     ok(most < LIMIT, `${most / 1e6} MB`);
 });
 
@@ -98,8 +98,8 @@ test('frames that are written to', async () => {
 
 // All ways to make a frame.
 const MAKERS = {
-    'Mtl.zeros': () => Mtl.zeros(FRAME),
-    'Mtl.full': () => Mtl.full(FRAME, 3),
+    'Mtl.zeros': () => Mtl.zeros(FRAME, 'float32'),
+    'Mtl.full': () => Mtl.full(FRAME, 3, 'float32'),
     'Mtl.arange': () => Mtl.arange(FRAME[0] * FRAME[1]),
     'Mtl.array': () => Mtl.array(typed),
     'StridedView.from': () => Mtl.StridedView.from(typed),
@@ -145,9 +145,10 @@ const SHARING = `
     Buffer.new_mapped Buffer.get_bytes Buffer.slice
     StridedView.new StridedView.new_from_dlpack StridedView.new_from_metal_tensor
     StridedView.as_read_only StridedView.broadcast_to
-    StridedView.flatten StridedView.flatten_mask StridedView.flip StridedView.get_buffer
+    StridedView.flatten StridedView.flip StridedView.get_buffer
     StridedView.narrow StridedView.permute StridedView.get_bytes StridedView.reinterpret
-    StridedView.reshape StridedView.select StridedView.slice
+    StridedView.reshape StridedView.select StridedView.select_imaginary StridedView.select_real
+    StridedView.slice
     StridedView.squeeze StridedView.squeeze_axes StridedView.swap_axes StridedView.transpose
     StridedView.unsqueeze`.trim().split(/\s+/);
 
@@ -267,7 +268,7 @@ test('what is held is not collected again and again', () => {
 });
 
 test('after much was held, little is again', async () => {
-    const most = await dropFrames(100, () => Mtl.empty(FRAME));
+    const most = await dropFrames(100, () => Mtl.empty(FRAME, 'float32'));
     ok(most < LIMIT, `${most / 1e6} MB`);
 });
 

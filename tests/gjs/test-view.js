@@ -50,7 +50,7 @@ function describe(view) {
 
 // Where in its buffer the first element lies.
 function firstByteOf(view) {
-    return view.get_byte_offset() + view.get_offset() * view.get_item_bits() / 8;
+    return view.get_byte_offset() + view.layout.get_offset() * view.layout.get_item_bits() / 8;
 }
 
 testAnyMemory('a view of a buffer shares its memory', () => {
@@ -61,7 +61,7 @@ testAnyMemory('a view of a buffer shares its memory', () => {
     view.slice('1:, 1').fill_double(0x0102);
     equal([...buffer.dup_bytes(0, 10).toArray()], [0, 0, 0, 0, 0, 0, 0, 0, 2, 1]);
     ok(view.get_buffer() === buffer);
-    equal(view.dup_layout().equal(layout), true);
+    equal(view.layout.equal(layout), true);
     equal(view.get_byte_offset(), 2);
     throwsMtl('OUT_OF_BOUNDS', /10/, () => Mtl.StridedView.new(buffer, layout, INT16, 4));
     throwsMtl('INVALID_ARGUMENT', /float32/,
@@ -93,14 +93,14 @@ testAnyMemory('a view answers what its layout knows', () => {
     equal(view.get_n_dims(), 3);
     equal(view.get_shape(), [2, 3, 2]);
     equal(view.get_strides(), [12, -4, 1]);
-    equal(view.dup_byte_strides(), [48, -16, 4]);
-    equal(view.dup_stride_order(), [0, 1, 2]);
-    equal([view.get_extent(1), view.get_stride(1)], [3, -4]);
-    equal([view.get_item_bits(), view.get_offset(), view.get_volume()], [32, 8, 12]);
-    equal(view.get_offset_bounds(), [0, 21]);
-    equal(view.get_required_size(), 88);
-    equal(view.get_flatten_mask(), view.dup_layout().get_flatten_mask());
-    equal([view.is_dense(), view.is_unique(), view.is_empty()], [false, true, false]);
+    equal(view.layout.dup_byte_strides(), [48, -16, 4]);
+    equal(view.layout.dup_stride_order(), [0, 1, 2]);
+    equal([view.get_extent(1), view.layout.get_stride(1)], [3, -4]);
+    equal([view.layout.get_item_bits(), view.layout.get_offset(), view.get_volume()], [32, 8, 12]);
+    equal(view.layout.get_offset_bounds(), [0, 21]);
+    equal(view.layout.get_required_size(), 88);
+    equal(view.layout.get_flatten_mask(), 0);
+    equal([view.layout.is_dense(), view.layout.is_unique(), view.is_empty()], [false, true, false]);
     equal(view.is_contiguous(C), false);
     throwsMtl('OUT_OF_BOUNDS', /3/, () => view.get_extent(3));
 });
@@ -181,6 +181,7 @@ test('complex numbers have two parts', () => {
 
     equal(view.set_complex([1], 1.5, -2), true);
     equal(view.get_complex([1]), [true, 1.5, -2]);
+    equal([view.select_real().get(1), view.select_imaginary().get(1)], [1.5, -2]);
     equal(counting(3).get_complex([2]), [true, 2, 0]);
     throwsMtl('NOT_SUPPORTED', /complex64/, () => view.get_double([1]));
 });
@@ -196,12 +197,24 @@ test('bad indices and values are errors, and change nothing', () => {
     equal(valuesOf(view), [0, 1, 2, 3, 4, 5]);
 });
 
+testAnyMemory('all elements are read and written at once', () => {
+    const view = counting(2, 3);
+
+    equal(view.transpose().get_int64s(), [0, 3, 1, 4, 2, 5]);
+    equal(view.set_doubles([5, 4, 3, 2, 1, -0.5]), true);
+    equal(view.get_doubles(), [5, 4, 3, 2, 1, 0]);
+    equal(view.select(0, 0).set_int64s([7, 8, 9]), true);
+    equal(valuesOf(view), [7, 8, 9, 2, 1, 0]);
+    throwsMtl('OVERFLOW', /40000/, () => view.set_doubles([1, 2, 3, 4, 5, 40000]));
+    throwsMtl('INVALID_ARGUMENT', /1 value/, () => view.set_int64s([1]));
+    equal(Mtl.DType.get_kind(view.dtype), Mtl.DTypeKind.INT);
+});
+
 testAnyMemory('reshaping and flattening share the memory', () => {
     const view = counting(2, 3, 2);
 
     equal(describe(view.reshape([3, -1])), [[3, 4], valuesOf(view)]);
     equal(describe(view.flatten(0, -1)), [[12], valuesOf(view)]);
-    equal(describe(view.flatten_mask(0b010)), [[6, 2], valuesOf(view)]);
     equal(view.reshape([12]).get_address(), view.get_address());
     view.reshape([12]).slice('5:6').fill_double(50);
     equal(valuesOf(view), [0, 1, 2, 3, 4, 50, 6, 7, 8, 9, 10, 11]);
@@ -225,7 +238,7 @@ testAnyMemory('the same bytes are seen as other elements', () => {
 
     equal(describe(bytes.select(0, 0)), [[8], [0, 0, 1, 0, 2, 0, 3, 0]]);
     equal(describe(bytes.reinterpret(INT16)), describe(view));
-    equal(view.get_max_compatible_item_bits(128, -1), 64);
+    equal(view.layout.get_max_compatible_item_bits(128, 0, -1), 64);
     throwsMtl('INVALID_ARGUMENT', /extent 3/,
         () => view.slice(':, :3').reinterpret(Mtl.DType.INT32));
 });
@@ -351,7 +364,8 @@ testAnyMemory('views are equal that describe the same elements of the same memor
 testAnyMemory('properties of views are what their getters return', () => {
     const view = counting(2, 3).slice(':, ::-2');
 
-    equal([view.nDims, view.offset, view.volume, view.item_bits], [2, 2, 4, 16]);
+    equal([view.nDims, view.layout.offset, view.volume, view.layout.item_bits], [2, 2, 4, 16]);
+    ok(view.layout === view.get_layout());
     equal([view.dtype, view.lanes], [INT16, 1]);
     ok(view.buffer === view.get_buffer() && view.device === defaultDevice);
     equal(view.layout.shape, [2, 2]);
@@ -414,7 +428,7 @@ function vectors() {
 testAnyMemory('elements of several lanes are described, and printed as an axis', () => {
     const view = vectors();
 
-    equal([view.dtype, view.get_lanes(), view.get_item_bits()], [FLOAT32, 4, 128]);
+    equal([view.dtype, view.get_lanes(), view.layout.get_item_bits()], [FLOAT32, 4, 128]);
     equal([view.shape, view.strides, view.size], [[3], [1], 3]);
     equal(view.slice('::-2').toString(), '[[ 8.  9. 10. 11.]\n [ 0.  1.  2.  3.]]');
     equal(view.toArray(), [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]);
@@ -444,7 +458,7 @@ test('lanes are read and written by an index more', () => {
 
     const nibbles = MtlVectors.import(Mtl.DType.FLOAT4_E2M1FN, 2, 3);
     nibbles.set(2, 1, -0.5);
-    equal([nibbles.get_item_bits(), nibbles.get(2, 1)], [8, -0.5]);
+    equal([nibbles.layout.get_item_bits(), nibbles.get(2, 1)], [8, -0.5]);
     equal(nibbles.slice('1:').toArray(), [[0, 0], [0, -0.5]]);
 
     const integers = MtlVectors.import(INT64, 2, 2);

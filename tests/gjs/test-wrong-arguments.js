@@ -19,7 +19,7 @@ for (const name of [path, folder])
     Gio.File.new_for_path(name).delete(null);
 
 const instances = {
-    StridedLayout: view.dup_layout(),
+    StridedLayout: view.layout,
     StridedView: view,
     TensorFile: file,
     TensorFileEntry: file.lookup_entry('view'),

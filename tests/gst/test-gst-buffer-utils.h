@@ -19,7 +19,8 @@ view_new (MtlDType      dtype,
 
   g_assert_no_error (error);
   bytes = mtl_strided_view_get_data (view);
-  for (gint64 i = 0; i < mtl_strided_view_get_required_size (view); i++)
+  for (gint64 i = 0;
+       i < mtl_strided_layout_get_required_size (mtl_strided_view_get_layout (view), NULL); i++)
     bytes[i] = (i * 2654435761u) >> 13;
   return view;
 }
@@ -28,15 +29,16 @@ view_new (MtlDType      dtype,
 static inline MtlStridedView *
 trim (MtlStridedView *view)
 {
+  const guint item_bits = mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view));
   const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
   const gint64 *strides = mtl_strided_view_get_strides (view, NULL);
   const gsize size = ((shape[0] - 1) * strides[0] + (shape[1] - 1) * strides[1] + 1)
-                     * mtl_strided_view_get_item_bits (view) / 8;
+                     * item_bits / 8;
   g_autoptr (MtlBuffer) buffer =
     mtl_buffer_new_for_data (mtl_strided_view_get_data (view), size, NULL, MTL_BUFFER_FLAGS_NONE,
                              g_object_unref, g_object_ref (view), NULL);
   g_autoptr (MtlStridedLayout) layout =
-    mtl_strided_layout_new (shape, 2, strides, 2, mtl_strided_view_get_item_bits (view), NULL);
+    mtl_strided_layout_new (shape, 2, strides, 2, item_bits, NULL);
 
   return mtl_strided_view_new (buffer, layout, mtl_strided_view_get_dtype (view), 0, NULL);
 }

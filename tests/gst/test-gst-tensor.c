@@ -36,7 +36,8 @@ new_counting (MtlDType      dtype,
 
   g_assert_no_error (error);
   data = mtl_strided_view_get_data (view);
-  for (gint64 i = 0; i < mtl_strided_view_get_required_size (view); i++)
+  for (gint64 i = 0;
+       i < mtl_strided_layout_get_required_size (mtl_strided_view_get_layout (view), NULL); i++)
     data[i] = i * 7;
 
   return view;
@@ -46,9 +47,7 @@ static void
 assert_same_layout (MtlStridedLayout *layout,
                     MtlStridedView   *view)
 {
-  g_autoptr (MtlStridedLayout) expected = mtl_strided_view_dup_layout (view);
-
-  g_assert_true (mtl_strided_layout_equal (layout, expected));
+  g_assert_true (mtl_strided_layout_equal (layout, mtl_strided_view_get_layout (view)));
 }
 
 static void
@@ -481,7 +480,8 @@ test_random_tensors (void)
           last[axis] = g_test_rand_int_range (0, tensor->dims[axis]);
           bit += last[axis] * mtl_strided_view_get_strides (view, NULL)[axis];
         }
-      g_assert_cmpuint (mtl_strided_view_get_item_bits (view), ==, type_bits[tensor->data_type]);
+      g_assert_cmpuint (mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)), ==,
+                        type_bits[tensor->data_type]);
       g_assert_cmpuint (bit * type_bits[tensor->data_type], ==, get_bit (tensor, last));
     }
 

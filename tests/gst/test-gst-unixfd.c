@@ -25,7 +25,8 @@ append_elements (GByteArray     *bytes,
 
   g_assert_no_error (error);
   g_byte_array_append (bytes, mtl_strided_view_get_data (copy),
-                       mtl_strided_view_get_required_size (copy));
+                       mtl_strided_layout_get_required_size (mtl_strided_view_get_layout (copy),
+                                                             NULL));
 }
 
 /* All planes, of which audio has one. */
@@ -286,7 +287,8 @@ fill (MtlStridedView *view)
 {
   guint8 *bytes = mtl_strided_view_get_data (view);
 
-  for (gint64 i = 0; i < mtl_strided_view_get_required_size (view); i++)
+  for (gint64 i = 0;
+       i < mtl_strided_layout_get_required_size (mtl_strided_view_get_layout (view), NULL); i++)
     bytes[i] = g_test_rand_int_range (0, 256);
 }
 

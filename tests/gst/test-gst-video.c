@@ -283,7 +283,7 @@ test_caps (void)
   g_autoptr (GstBuffer) buffer = random_buffer_new (16 * 9 * 4);
   g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-raw,format=RGB,width=5,height=3");
   g_autoptr (MtlStridedLayout) layout = NULL;
-  g_autoptr (MtlStridedLayout) video_layout = NULL;
+  MtlStridedLayout *video_layout;
   g_autoptr (MtlStridedView) video = NULL;
   g_autoptr (MtlStridedView) audio = NULL;
   GError *error = NULL;
@@ -296,7 +296,7 @@ test_caps (void)
   layout = mtl_gst_layout_from_caps (caps, 0, &dtype, &error);
   g_assert_no_error (error);
   g_assert_cmpint (dtype, ==, MTL_DTYPE_UINT8);
-  video_layout = mtl_strided_view_dup_layout (video);
+  video_layout = mtl_strided_view_get_layout (video);
   g_assert_true (mtl_strided_layout_equal (layout, video_layout));
 
   audio = view_caps (buffer, "audio/x-raw,format=" GST_AUDIO_NE (S16) ",rate=48000,channels=2,"

@@ -315,7 +315,8 @@ check_plane (const Sample *sample,
   if (n_dims == 3)
     g_assert_cmpint (shape[2], ==, n_channels);
 
-  strides = mtl_strided_view_dup_byte_strides (view, &n_dims, &error);
+  strides =
+    mtl_strided_layout_dup_byte_strides (mtl_strided_view_get_layout (view), &n_dims, &error);
   g_assert_no_error (error);
   g_assert_cmpint (strides[0], ==, sample->row_strides[plane]);
   g_assert_cmpint (strides[1], ==, MAX (n_channels, 1) * named->item_size);

@@ -150,7 +150,7 @@ new_dense_texture (MtlStridedView  *view,
                    GdkMemoryFormat  format)
 {
   const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
-  const gsize item_size = mtl_strided_view_get_item_bits (view) / 8;
+  const gsize item_size = mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)) / 8;
   g_autoptr (GByteArray) array = g_byte_array_new ();
   g_autoptr (GBytes) bytes = NULL;
 

@@ -27,7 +27,7 @@ ARGUMENTS = {
     'device_ordinal': 0, 'device_type': Enum('cpu'), 'dtype': Enum('int32'),
     'element': Made('element'), 'event': None, 'event_value': 0, 'file': Made('saved'), 'first': 0,
     'flags': NO_FLAGS, 'format': Enum('safetensors'), 'im': 0, 'index': 1, 'indices': [1, 2],
-    'io_priority': 0, 'item_bits': 32, 'keep_dim': False, 'key': 'key', 'last': 1,
+    'io_priority': 0, 'item_bits': 32, 'key': 'key', 'last': 1,
     'layout': Made('layout'), 'mask': 2, 'max_item_bits': 64, 'max_items': 3, 'max_size': 1000,
     'mode': Enum('read'), 'n_threads': 2, 'name': 'a', 'offset': 0, 'order': Enum('c'),
     'ordinal': 0, 'other': Made('view'), 'pattern': '*', 'progress': PROGRESS, 're': 5,

@@ -14,7 +14,7 @@ PROGRAMS = {'lua': 'lua5.3', 'pl': 'perl', 'rb': 'ruby'}
 
 # What docs/other-languages.md says about Ruby.
 RUBY_LACKS = {'DType.from_string', 'DType.get_bits', 'DType.to_string', 'StridedLayout.flatten_mask',
-              'StridedView.flatten_mask', 'StridedView.new_from_variant', 'TensorFile.load_views',
+              'StridedView.new_from_variant', 'TensorFile.load_views',
               'TensorFile.load_views_async'}
 
 # Addresses, sizes and memory that is not set; lgi leaves out a TRUE before other results.

@@ -139,7 +139,7 @@ def elements(view):
 
 def first_byte(view):
     """Where in its buffer the first element lies."""
-    return view.get_byte_offset() + view.get_offset() * view.get_item_bits() // 8
+    return view.get_byte_offset() + view.layout.get_offset() * view.layout.get_item_bits() // 8
 
 
 # An older one asks for no device.

@@ -225,18 +225,16 @@ def signed_offset(array):
 
 
 def draw_repacking(rng, array):
-    return pick(rng, SIZES), *draw_axis(rng, array), rng.random() < 0.7
+    return pick(rng, SIZES), *draw_axis(rng, array)
 
 
-def repack_array(array, size, axis, keep_dim):
+def repack_array(array, size, axis):
     larger, smaller = max(size, array.itemsize), min(size, array.itemsize)
     result = change_items(array, np.dtype(f"V{size}"), axis)
     if larger % smaller:
         raise NeedsCopy("neither is a multiple of the other")
     if array.size and size > array.itemsize and signed_offset(array) % size:
         raise NeedsCopy("the first element")
-    if array.ndim and not keep_dim and result.shape[axis] == 1:
-        return result.squeeze(axis)
     return result
 
 
@@ -288,6 +286,6 @@ OPERATIONS = {
                lambda ours, axis, number: ours.select(axis, number)),
     "flip": (draw_axis, np.flip, lambda ours, axis: ours.flip(axis)),
     "repack": (draw_repacking, repack_array,
-               lambda ours, size, *arguments: ours.repack(8 * size, *arguments)),
+               lambda ours, size, axis: ours.repack(8 * size, axis)),
     "reinterpret": (draw_type, view_array, view_ours),
 }

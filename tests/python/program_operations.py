@@ -317,7 +317,7 @@ def copy_buffer(pool, pair):
         return
     array, view = pair.array, pair.ours
     buffer = view.get_buffer()
-    copied = pool.call(lambda: Mtl.StridedView.new(buffer.copy(), view.dup_layout(), view.dtype,
+    copied = pool.call(lambda: Mtl.StridedView.new(buffer.copy(), view.layout, view.dtype,
                                                    view.get_byte_offset()))
     new_memory = Memory(buffer.get_size())
     new_memory.bytes[:] = bytes_of_buffer(pair)[:buffer.get_size()]

@@ -97,7 +97,7 @@ OPERATIONS = {
     "memoryview": lambda v: bytes(memoryview(v)),
     "slices": lambda v: v[1:, ::2].copy(),
     "slices in text": lambda v: v.slice("1:, ::2").copy(),
-    "layout": lambda v: v.dup_layout().shape,
+    "layout": lambda v: v.layout.shape,
     "shape": lambda v: v.get_shape(),
     "buffer": lambda v: v.get_buffer().get_size(),
     "property": lambda v: v.props.layout.shape,

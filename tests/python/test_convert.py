@@ -133,5 +133,5 @@ def test_packed_to_packed(source, target):
                            (packed[::-1], numbers[::-1])]:
         ours = part.to_dtype(dtype_of(target))
         wanted = judge(expected, source, target) if source != target else expected
-        assert ours.get_item_bits() == BITS[target]
+        assert ours.layout.get_item_bits() == BITS[target]
         assert np.array(ours.tolist()).tolist() == wanted.astype(float).tolist()

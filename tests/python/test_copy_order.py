@@ -35,7 +35,7 @@ def check(view, array):
     assert elements(view).tobytes() == array.tobytes()
     assert [stride for extent, stride in zip(view.shape, view.strides)
             if extent > 1] == strides_that_matter(array)
-    assert view.is_dense() and not view.is_read_only()
+    assert view.layout.is_dense() and not view.is_read_only()
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -91,7 +91,7 @@ def test_types_of_less_than_a_byte():
     view = tensor(array).permute(2, 0, 1).astype("float4_e2m1fn")
 
     assert view.tolist() == array.transpose(2, 0, 1).tolist()
-    assert view.dup_stride_order() == [1, 2, 0]
+    assert view.layout.dup_stride_order() == [1, 2, 0]
     assert view.copy("F").array_equal(view) and view.copy("F").strides == (1, 4, 8)
 
 

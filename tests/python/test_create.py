@@ -38,10 +38,21 @@ def test_zeros_ones_full_and_empty_are_numpys(shape, dtype):
     assert Mtl.empty(shape, dtype).dtype == expected.dtype
 
 
-def test_the_default_is_float32():
-    for view in (Mtl.zeros(2), Mtl.ones(2), Mtl.empty(2), Mtl.full(2, 1)):
-        assert view.dtype == Mtl.DType.FLOAT32
+def test_the_default_type_is_that_of_numpy():
+    for make in (lambda xp: xp.zeros(2), lambda xp: xp.ones(2), lambda xp: xp.empty(2),
+                 lambda xp: xp.zeros(2, None), lambda xp: xp.ones(2, None),
+                 lambda xp: xp.full(2, 1), lambda xp: xp.full(2, True), lambda xp: xp.full(2, 1.0),
+                 lambda xp: xp.full(2, 1j), lambda xp: xp.full(2, 2**53 + 1),
+                 lambda xp: xp.full(2, np.float32(1)), lambda xp: xp.full(2, np.ones(2, "i2")),
+                 lambda xp: xp.full(2, [1, 2]), lambda xp: xp.full(2, 1, None),
+                 lambda xp: xp.array([1, 2]), lambda xp: xp.array([1, 2.5]),
+                 lambda xp: xp.array([True]), lambda xp: xp.array([True, 2]),
+                 lambda xp: xp.array(3), lambda xp: xp.arange(3), lambda xp: xp.arange(3.0),
+                 lambda xp: xp.arange(2**53 + 1, 2**53 + 4)):
+        view, array = make(Mtl), make(np)
+        assert view.dtype == array.dtype and view.shape == array.shape
         assert view.get_device() == Mtl.Device.get_default()
+    assert Mtl.full(2, 2**53 + 1).tolist() == [2**53 + 1] * 2
 
 
 @pytest.mark.parametrize("shape", [2.5, [2.5], "3", ["3"], None, [None], {}, [[1]]],
@@ -66,7 +77,7 @@ def test_values_out_of_range_are_refused():
         with pytest.raises(ValueError, match=str(shape if isinstance(shape, int) else -3)):
             Mtl.zeros(shape)
     with pytest.raises(MemoryError):
-        Mtl.zeros(2**60)
+        Mtl.zeros(2**60, "f4")
 
 
 def test_devices():

@@ -215,7 +215,7 @@ def test_case_17_element_types_pass_through(code, bits, lanes, flags, name, item
 
     assert view.dtype.name == name
     assert view.get_lanes() == lanes and view.is_padded() == bool(flags & 4)
-    assert view.get_item_bits() == item_bits
+    assert view.layout.get_item_bits() == item_bits
     tensor = managed_of(view.__dlpack__(max_version=(1, 1)))
     assert (tensor.dl_tensor.code, tensor.dl_tensor.bits, tensor.dl_tensor.lanes) == (code, bits, lanes)
     assert tensor.flags == flags

@@ -149,7 +149,7 @@ RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "view.sum(axis=0, keepdims=True), view.flat[1:], view.flags['W'], view.mT.ravel('F')",
          "view.copy_from([1]), view.copy_from(3), view.array_equal([1]), view.all_close(2.5, atol=1)",
          "view.copy_scaled_from([1], 2), view.copy_from_async([1], None, print, print, 'data')",
-         "GLib.Bytes.get_size(view.get_bytes())", "min, max = view.get_offset_bounds()"]
+         "GLib.Bytes.get_size(view.get_bytes())", "min, max = view.layout.get_offset_bounds()"]
 
 
 def check_mistakes(mypy, folder, head, wrong, right):

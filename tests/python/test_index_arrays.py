@@ -91,7 +91,7 @@ def test_element_types(name):
 
     for key in ([1, 0, 1], [False, True], (slice(None), [2, 0])):
         part = view[key]
-        assert part.dtype == dtype and part.get_item_bits() == view.get_item_bits()
+        assert part.dtype == dtype and part.layout.get_item_bits() == view.layout.get_item_bits()
         assert part.tolist() == np.array(numbers)[key].tolist()
         assert not part.is_read_only() and not part.overlaps(view)
     view[[1]] = view[[0]]

@@ -56,7 +56,6 @@ AXES = {
     "flatten": lambda o, x: o.flatten(x, 1), "flatten to": lambda o, x: o.flatten(0, x),
     "swap_axes": lambda o, x: o.swap_axes(x, 0), "swap_axes with": lambda o, x: o.swap_axes(0, x),
     "narrow": lambda o, x: o.narrow(x, 0, 1, 1), "get_extent": lambda o, x: o.get_extent(x),
-    "get_stride": lambda o, x: o.get_stride(x),
 }
 INDICES = {
     "[]": lambda o, x: o[x], "[..., x]": lambda o, x: o[..., x], "[0, x]": lambda o, x: o[0, x],
@@ -67,7 +66,6 @@ OTHERS = {
     "broadcast_to": lambda o, x: o.broadcast_to(x, 2, 3),
     "narrow from": lambda o, x: o.narrow(0, x, 1, 1),
     "narrow by": lambda o, x: o.narrow(0, 0, 1, step=x),
-    "flatten_mask": lambda o, x: o.flatten_mask(x),
 }
 CALLS = {}
 for _names, _kind in ((AXES, Kind.AXIS), (INDICES, Kind.INDEX), (OTHERS, Kind.OTHER)):
@@ -82,7 +80,7 @@ def add(kind, **calls):
 
 
 add(Kind.AXIS,
-    view_max_bits_axis=lambda t, x: t.view.get_max_compatible_item_bits(32, x),
+    layout_get_stride=lambda t, x: t.layout.get_stride(x),
     layout_max_bits_axis=lambda t, x: t.layout.get_max_compatible_item_bits(32, 0, x),
     repack_axis=lambda t, x: t.layout.repack(8, axis=x),
     new_dense_for_axes=lambda t, x: Layout.new_dense_for_axes([2, 3], [0, x], 8))
@@ -100,10 +98,10 @@ add(Kind.INDEX,
     set_complex=lambda t, x: t.view.set_complex([x, 0], 1, 0))
 add(Kind.OTHER,
     reinterpret=lambda t, x: t.view.reinterpret(x),
+    layout_flatten_mask=lambda t, x: t.layout.flatten_mask(x),
     copy_order=lambda t, x: t.view.copy(x), astype_order=lambda t, x: t.view.astype("int8", x),
     set_int64_value=lambda t, x: t.view.set_int64([0, 0], x),
     set_uint64_value=lambda t, x: t.view.set_uint64([0, 0], x),
-    view_max_bits=lambda t, x: t.view.get_max_compatible_item_bits(x),
     format=lambda t, x: t.view.format(x),
     new_view=lambda t, x: View.new(t.buffer, t.layout, DType.INT16, x),
     new_zeros=lambda t, x: View.new_zeros(HOST, DType.INT8, [2, x]),

@@ -144,8 +144,8 @@ def test_operations_take_integers_or_a_sequence():
         layout["0"]
     with pytest.raises(ValueError, match="-8 is not"):
         layout.repack(-8)
-    assert layout.repack(keep_dim=0, item_bits=24, axis=np.int8(2)).shape == (2, 1)
-    for wrong in (lambda: layout.repack(), lambda: layout.repack(8, 0, True, 1),
+    assert layout.repack(item_bits=24, axis=np.int8(2)).shape == (2, 1, 1)
+    for wrong in (lambda: layout.repack(), lambda: layout.repack(8, 0, True),
                   lambda: layout.repack(8, item_bits=8), lambda: layout.repack(8, width=1),
                   lambda: layout.repack(8, 0.0)):
         with pytest.raises(TypeError):
@@ -182,7 +182,7 @@ def test_repack():
 
     assert floats.repack(64) == Layout((3, 2), (4, 1), itemsize=8)
     assert floats.repack(8).repack(32) == floats
-    assert floats.T.repack(128, 0, False) == Layout((3,), (2,), itemsize=16)
+    assert floats.T.repack(128, 0).squeeze(0) == Layout((3,), (2,), itemsize=16)
     assert floats.T.repack(128, axis=0).shape == (1, 3)
     assert floats.repack(4).shape == (3, 32)
     assert floats.get_max_compatible_item_bits(512) == 128

@@ -57,7 +57,7 @@ def test_dense_copies_keep_values(rng, some):
         array, view = play(draw_small_case(rng)).pair
 
         assert elements(view.copy()).tolist() == array.tolist()
-        order = view.dup_layout().to_dense(Mtl.Order.K)
+        order = view.layout.to_dense(Mtl.Order.K)
         copied = array.copy(order="K")
         if array.size > 0:
             walked = [axis for axis in range(array.ndim) if array.shape[axis] > 1]
@@ -71,7 +71,7 @@ def test_unique_is_exact(rng, some):
         offsets = sum(np.arange(n).reshape([-1 if a == axis else 1 for a in range(array.ndim)]) * s
                       for axis, (n, s) in enumerate(zip(array.shape, array.strides)))
         distinct = len(set(np.ravel(np.broadcast_to(offsets, array.shape)).tolist()))
-        assert view.is_unique() == (distinct == array.size), (array.shape, array.strides)
+        assert view.layout.is_unique() == (distinct == array.size), (array.shape, array.strides)
 
 
 def test_shares_memory_across_types(rng, some):

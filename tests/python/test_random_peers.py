@@ -62,7 +62,7 @@ def check_tensor(view, tensor, is_copy):
     device = 1 if is_copy else tensor.device[0]
     assert view.shape == tuple(tensor.shape)
     assert (*_mtl.element_type(view), view.get_lanes()) == tensor.dtype
-    assert view.get_item_bits() == tensor.item_bits
+    assert view.layout.get_item_bits() == tensor.item_bits
     assert view.__dlpack_device__() == (device, 0 if device == 1 else tensor.device[1])
     if is_copy:
         assert not view.is_read_only()

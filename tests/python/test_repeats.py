@@ -19,7 +19,7 @@ def broadcast(dtype="float32", value=1):
 
 def writable(dtype="float32"):
     kept = Mtl.ones(3, dtype)
-    layout = Mtl.StridedLayout.new([3, P, P], [1, 0, 0], kept.get_item_bits())
+    layout = Mtl.StridedLayout.new([3, P, P], [1, 0, 0], kept.layout.get_item_bits())
     return kept, Mtl.StridedView.new(kept.get_buffer(), layout, kept.dtype)
 
 

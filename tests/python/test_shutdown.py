@@ -59,7 +59,7 @@ PROGRAMS = {
         """,
     "objects of all kinds, in modules and cycles": """
         import sys
-        sys.kept = [view, view.get_buffer(), view.dup_layout(), memoryview(view), np.asarray(view),
+        sys.kept = [view, view.get_buffer(), view.layout, memoryview(view), np.asarray(view),
                     from_dlpack(view), Mtl.from_dlpack(np.ones(3)), Mtl.asview(b"abc"),
                     view.__dlpack__(), view.export_dlpack(), Mtl.Event.new(None),
                     *Mtl.Device.list()]

@@ -231,7 +231,7 @@ def test_packed_is_padded_squeezed(name):
     bits = "".join(f"{pattern:0{n}b}"[::-1] for pattern in array.view(np.uint8))
     expected = np.packbits([int(bit) for bit in bits], bitorder="little").tobytes()
 
-    assert not packed.is_padded() and packed.get_item_bits() == n and packed.itemsize == 1
+    assert not packed.is_padded() and packed.layout.get_item_bits() == n and packed.itemsize == 1
     assert bytes(packed) == expected and packed.nbytes == len(expected)
     for key in (slice(1, 8), slice(None, None, -1), slice(3, None, 5), slice(2, 2), slice(1, 2)):
         part = packed[key]

@@ -134,7 +134,7 @@ def test_lists_and_functions_that_create(name):
     view = Mtl.asview([[least, most], [0, 1]], dtype=name)
     bits = Mtl.DType.get_bits(dtype_of(name))
 
-    assert view.dtype == name and view.get_item_bits() == bits and view.nbytes == bits // 2
+    assert view.dtype == name and view.layout.get_item_bits() == bits and view.nbytes == bits // 2
     assert view.tolist() == [[least, most], [0, 1]] and list(view[0]) == [least, most]
     assert Mtl.array(every(name), numpy_type(name)).tolist() == every(name)
     assert Mtl.arange(least, most + 1, dtype=name).tolist() == every(name)

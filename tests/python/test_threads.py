@@ -116,8 +116,8 @@ def call_by_pygobject(rng, view, array):
     check(view, view.get_volume(), array.size)
     check(view, view.props.n_dims, array.ndim)
     check(view, Mtl.array(view, device="cpu").tolist(), array.tolist())
-    layout = view.dup_layout()
-    again = view.dup_layout()
+    layout = view.layout
+    again = view.layout
     if not closed(view):
         assert layout == again and hash(layout) == hash(again) and layout.shape == array.shape
     assert not view.array_equal(Mtl.zeros(7, device="cpu"))

@@ -41,7 +41,7 @@ def test_new_on_a_buffer():
     view = View.new(buffer, layout, FLOAT32, 8)
 
     assert view.get_buffer() is buffer and view.get_byte_offset() == 8
-    assert view.dup_layout() == layout
+    assert view.layout == layout
     assert view[0].get_buffer() is buffer
     part = View.new(buffer.slice(8, 24), Layout((6,), itemsize=4), FLOAT32, 0)
     part[5:] = 1
@@ -131,12 +131,13 @@ def test_queries():
 
     assert view.get_shape() == [2, 3, 3] and view.get_strides() == [12, -4, 1]
     assert view.get_n_dims() == view.ndim == 3 and view.size == view.get_volume() == 18
-    assert view.itemsize == 4 and view.get_item_bits() == 32 and view.nbytes == 72
-    assert view.get_offset() == 9 and tuple(view.get_offset_bounds()) == (1, 23)
-    assert view.get_required_size() == 96 and view.dup_byte_strides() == [48, -16, 4]
-    assert view.dup_stride_order() == [0, 1, 2] and view.get_flatten_mask() == 0
-    assert view.get_extent(-1) == 3 and view.get_stride(1) == -4
-    assert not view.is_contiguous(Mtl.Order.ANY) and not view.is_dense() and view.is_unique()
+    assert view.itemsize == 4 and view.layout.get_item_bits() == 32 and view.nbytes == 72
+    assert view.layout.get_offset() == 9 and tuple(view.layout.get_offset_bounds()) == (1, 23)
+    assert view.layout.get_required_size() == 96 and view.layout.dup_byte_strides() == [48, -16, 4]
+    assert view.layout.dup_stride_order() == [0, 1, 2] and view.layout.get_flatten_mask() == 0
+    assert view.get_extent(-1) == 3 and view.layout.get_stride(1) == -4
+    assert not view.is_contiguous(Mtl.Order.ANY)
+    assert view.layout.is_unique() and not view.layout.is_dense()
     assert not view.is_empty() and view[:0].is_empty()
     assert view.dtype == view.get_dtype() == DType.INT32
     assert (view.get_item_bits(), view.get_lanes()) == (32, 1)
@@ -166,12 +167,29 @@ def test_memory_of_the_host_is_no_tensor_of_metal():
 
 
 @pytest.mark.any_memory
+def test_all_at_once():
+    view = Mtl.StridedView.new_zeros(None, DType.INT16, (2, 3))
+
+    assert view.T.set_doubles([1, 2, 3, 4, 5.5, 6])
+    assert view.tolist() == [[1, 3, 5], [2, 4, 6]]
+    assert view.T.get_int64s() == [1, 2, 3, 4, 5, 6] and view.get_doubles() == [1, 3, 5, 2, 4, 6]
+    assert view[0].set_int64s((7, 8, 9)) and view[0].tolist() == [7, 8, 9]
+    with pytest.raises(ValueError, match="40000"):
+        view.set_int64s([0, 0, 0, 0, 0, 40000])
+    assert view[0].tolist() == [7, 8, 9]
+    assert DType.get_kind(view.dtype) == Mtl.DTypeKind.INT
+
+    pair = Mtl.array([1 + 2j, 3 - 4j])
+    assert pair.select_real().tolist() == [1, 3] and pair.select_imaginary().tolist() == [2, -4]
+
+
+@pytest.mark.any_memory
 def test_operations_share_memory():
     view = iota(2, 3, 4)
 
     for derived in (view.permute(2, 0, 1), view.permute([2, 0, 1]), view.T, view.transpose(),
                     view.transpose(1, 0, 2), view.reshape(6, 4), view.reshape((4, -1)),
-                    view.flatten(0, -1), view.flatten_mask(0b110), view.swap_axes(0, 2),
+                    view.flatten(0, -1), view.swap_axes(0, 2),
                     view.unsqueeze(0), view.unsqueeze([0]).squeeze(), view.unsqueeze(0).squeeze(0),
                     view.unsqueeze([0]).squeeze_axes([0]),
                     view.broadcast_to(2, 2, 3, 4), view.narrow(0, 0, 2, 1), view.slice("..."),
@@ -209,10 +227,10 @@ def test_reinterpret():
 def test_max_compatible_item_bits():
     view = iota(2, 8)
 
-    assert view.get_max_compatible_item_bits(128) == 128
-    assert view[:, 2:].get_max_compatible_item_bits(128) == 64
-    assert view[:, ::2].get_max_compatible_item_bits(128, -1) == 32
-    assert view.T.get_max_compatible_item_bits(128, axis=0) == 128
+    assert view.layout.get_max_compatible_item_bits(128) == 128
+    assert view[:, 2:].layout.get_max_compatible_item_bits(128) == 64
+    assert view[:, ::2].layout.get_max_compatible_item_bits(128, axis=-1) == 32
+    assert view.T.layout.get_max_compatible_item_bits(128, axis=0) == 128
 
 
 @pytest.mark.any_memory
@@ -297,7 +315,7 @@ def test_an_object_that_holds_nothing_is_empty():
     other = Mtl.Event.new(HOST)
     other.__class__ = Mtl.Buffer
     assert bytes(memoryview(other)) == b""
-    layout = iota(3).dup_layout()
+    layout = iota(3).layout
     layout.__class__ = View
     assert layout.shape == (0,) and bytes(layout) == b""
 

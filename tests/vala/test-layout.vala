@@ -63,7 +63,7 @@ void test_repack () throws GLib.Error {
 	var floats = new Mtl.StridedLayout ({ 3, 4 }, { 8, 1 }, 32);
 
 	assert_layout (floats.repack (64), { 3, 2 }, { 4, 1 });
-	assert_layout (floats.transpose ().repack (128, 0, false), { 3 }, { 2 });
+	assert_layout (floats.transpose ().repack (128, 0).squeeze_axes ({ 0 }), { 3 }, { 2 });
 	assert_true (floats.get_max_compatible_item_bits (128) == 128);
 	assert_true (floats.get_max_compatible_item_bits (128, 8) == 64);
 	try {

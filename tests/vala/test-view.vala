@@ -24,7 +24,7 @@ Mtl.StridedView counting (int64[] shape) throws Error {
 
 /* Where in its buffer the first element lies. */
 int64 first_byte (Mtl.StridedView view) {
-	return (int64) view.byte_offset + view.offset * view.item_bits / 8;
+	return (int64) view.byte_offset + view.layout.offset * view.layout.item_bits / 8;
 }
 
 void test_buffer () throws GLib.Error {
@@ -82,17 +82,27 @@ void test_layout () throws GLib.Error {
 	assert_cmpuint (view.n_dims, EQ, 3);
 	assert_int64s (view.get_shape (), { 2, 3, 2 });
 	assert_int64s (view.get_strides (), { 12, -4, 1 });
-	assert_int64s (view.dup_byte_strides (), { 48, -16, 4 });
-	assert_ints (view.dup_stride_order (), { 0, 1, 2 });
-	assert_true (view.get_extent (1) == 3 && view.get_stride (1) == -4);
-	assert_cmpuint (view.item_bits, EQ, 32);
-	assert_true (view.offset == 8 && view.volume == 12);
-	view.get_offset_bounds (out min, out max);
+	assert_int64s (view.layout.dup_byte_strides (), { 48, -16, 4 });
+	assert_ints (view.layout.dup_stride_order (), { 0, 1, 2 });
+	assert_true (view.get_extent (1) == 3 && view.layout.get_stride (1) == -4);
+	assert_cmpuint (view.layout.item_bits, EQ, 32);
+	assert_true (view.layout.offset == 8 && view.volume == 12);
+	view.layout.get_offset_bounds (out min, out max);
 	assert_int64s ({ min, max }, { 0, 21 });
-	assert_true (view.get_required_size () == 88);
-	assert_true (view.get_flatten_mask () == view.layout.get_flatten_mask ());
-	assert_true (view.is_unique () && !view.is_dense () && !view.is_empty ());
+	assert_true (view.layout.get_required_size () == 88);
+	assert_true (view.layout.get_flatten_mask () == 0);
+	assert_true (view.layout.is_unique () && !view.layout.is_dense () && !view.is_empty ());
 	assert_false (view.is_contiguous (Mtl.Order.C));
+}
+
+void test_all_at_once () throws GLib.Error {
+	var view = new Mtl.StridedView.zeros (null, Mtl.DType.INT16, { 2, 2 });
+	assert_true (view.transpose ().set_doubles ({ 1, 2, 3, 4.5 }));
+	assert_int64s (view.get_int64s (), { 1, 3, 2, 4 });
+	assert_true (view.set_int64s ({ 4, 3, 2, -1 }));
+	double[] doubles = view.get_doubles ();
+	assert_true (doubles.length == 4 && doubles[0] == 4 && doubles[3] == -1);
+	assert_true (view.dtype.get_kind () == Mtl.DTypeKind.INT);
 }
 
 void test_constructors () throws GLib.Error {
@@ -120,7 +130,7 @@ void test_packed () throws GLib.Error {
                                               { 5 });
 	var part = view.slice ("1:4");
 
-	assert_cmpuint (view.item_bits, EQ, 4);
+	assert_cmpuint (view.layout.item_bits, EQ, 4);
 	assert_true (part.set_double ({ 0 }, 2.6) && part.get_double ({ 0 }) == 3);
 	assert_true (view.get_double ({ 1 }) == 3 && view[4] == 2);
 	assert_view (place (part), "[3. 1. 6.]");
@@ -131,7 +141,7 @@ void test_packed_integers () throws GLib.Error {
 	var view = new Mtl.StridedView.from_doubles ({ -8, 7, 0, 3, -1 }, Mtl.DType.INT4, { 5 });
 	var part = view.slice ("1:4");
 
-	assert_cmpuint (view.item_bits, EQ, 4);
+	assert_cmpuint (view.layout.item_bits, EQ, 4);
 	assert_true (part.set_double ({ 1 }, -5) && view[2] == -5);
 	assert_view (place (part), "[ 7 -5  3]");
 	assert_view (place (view).to_dtype (Mtl.DType.UINT2), "[0 3 3 3 3]");
@@ -196,6 +206,8 @@ void test_complex () throws GLib.Error {
 
 	assert_true (view.set_complex ({ 1 }, 1.5, -2));
 	assert_true (view.get_complex ({ 1 }, out re, out im));
+	assert_true (view.select_imaginary ().get_double ({ 1 }) == im);
+	assert_true (view.select_real ().get_double ({ 1 }) == re);
 	assert_true (re == 1.5 && im == -2);
 	try {
 		view.get_double ({ 1 });
@@ -227,7 +239,6 @@ void test_operations () throws GLib.Error {
 
 	assert_view (view.reshape ({ 3, -1 }), "[[0 1]\n [2 3]\n [4 5]]");
 	assert_view (view.flatten (0, -1), "[0 1 2 3 4 5]");
-	assert_view (view.flatten_mask (2), "[0 1 2 3 4 5]");
 	assert_view (view.transpose (), "[[0 3]\n [1 4]\n [2 5]]");
 	assert_view (view.permute ({ 1, 0 }), "[[0 3]\n [1 4]\n [2 5]]");
 	assert_view (view.swap_axes (0, 1), "[[0 3]\n [1 4]\n [2 5]]");
@@ -245,7 +256,7 @@ void test_reinterpret () throws GLib.Error {
 	var view = counting ({ 2, 2 });
 
 	assert_view (view.reinterpret (Mtl.DType.UINT8), "[[0 0 1 0]\n [2 0 3 0]]");
-	assert_cmpuint (view.get_max_compatible_item_bits (128), EQ, 32);
+	assert_cmpuint (view.layout.get_max_compatible_item_bits (128), EQ, 32);
 	try {
 		view.reinterpret (Mtl.DType.INT64);
 		assert_not_reached ();
@@ -387,14 +398,12 @@ void test_equal () throws GLib.Error {
 void assert_properties (Mtl.StridedView view) throws GLib.Error {
 	assert_true (view.buffer == view.get_buffer ());
 	assert_true (view.byte_offset == view.get_byte_offset ());
-	assert_true (view.layout.equal (view.dup_layout ()));
+	assert_true (view.layout == view.get_layout ());
 	assert_true (view.dtype == view.get_dtype ());
 	assert_cmpuint (view.lanes, EQ, view.get_lanes ());
 	assert_true (view.device == view.get_device ());
 	assert_true (view.device_type == view.get_device_type ());
 	assert_cmpuint (view.n_dims, EQ, view.get_n_dims ());
-	assert_cmpuint (view.item_bits, EQ, view.get_item_bits ());
-	assert_true (view.offset == view.get_offset ());
 	assert_true (view.volume == view.get_volume ());
 	assert_true (view.padded == view.is_padded ());
 	assert_true (view.host_accessible == view.is_host_accessible ());
@@ -404,7 +413,7 @@ void assert_properties (Mtl.StridedView view) throws GLib.Error {
 void test_properties () throws GLib.Error {
 	var view = counting ({ 2, 3 }).slice (":, ::-2");
 
-	assert_true (view.n_dims == 2 && view.offset == 2 && view.volume == 4);
+	assert_true (view.n_dims == 2 && view.layout.offset == 2 && view.volume == 4);
 	assert_properties (view);
 	assert_properties (view.as_read_only ());
 	assert_properties (vectors ());
@@ -455,7 +464,7 @@ void test_lanes () throws GLib.Error {
 
 	assert_true (view.dtype == Mtl.DType.FLOAT32);
 	assert_cmpuint (view.lanes, EQ, 4);
-	assert_cmpuint (view.item_bits, EQ, 128);
+	assert_cmpuint (view.layout.item_bits, EQ, 128);
 	assert_int64s (view.get_shape (), { 3 });
 	assert_view (view.slice ("::-2"), "[[ 8.  9. 10. 11.]\n [ 0.  1.  2.  3.]]");
 	assert_int64s (view.to_dtype (Mtl.DType.INT16).get_shape (), { 3, 4 });
@@ -474,7 +483,7 @@ void test_lane_elements () throws GLib.Error {
 	view[1, 2] = -6;
 	assert_true (view.get_double ({ 1, 2 }) == -6);
 	nibbles[2, 1] = -0.5;
-	assert_cmpuint (nibbles.item_bits, EQ, 8);
+	assert_cmpuint (nibbles.layout.item_bits, EQ, 8);
 	assert_view (nibbles.slice ("1:"), "[[ 0.   0. ]\n [ 0.  -0.5]]");
 	try {
 		view.get_double ({ 1 });
@@ -647,6 +656,7 @@ int main (string[] args) {
 	add_test ("/vala/view/default-device", test_default_device);
 	add_test ("/vala/view/host", test_host);
 	add_any_memory_test ("/vala/view/layout", test_layout);
+	add_test ("/vala/view/all-at-once", test_all_at_once);
 	add_test ("/vala/view/constructors", test_constructors);
 	add_any_memory_test ("/vala/view/packed", test_packed);
 	add_any_memory_test ("/vala/view/packed-integers", test_packed_integers);

@@ -30,28 +30,6 @@ const TYPED_ARRAYS = {
     complex128: Float64Array,
 };
 
-// The dtype to convert to first if JavaScript has no such numbers.
-const WIDER_DTYPES = {
-    int2: 'INT8',
-    int4: 'INT8',
-    uint2: 'UINT8',
-    uint4: 'UINT8',
-    float16: 'FLOAT32',
-    bfloat16: 'FLOAT32',
-    float8_e3m4: 'FLOAT32',
-    float8_e4m3: 'FLOAT32',
-    float8_e4m3b11fnuz: 'FLOAT32',
-    float8_e4m3fn: 'FLOAT32',
-    float8_e4m3fnuz: 'FLOAT32',
-    float8_e5m2: 'FLOAT32',
-    float8_e5m2fnuz: 'FLOAT32',
-    float8_e8m0fnu: 'FLOAT32',
-    float6_e2m3fn: 'FLOAT32',
-    float6_e3m2fn: 'FLOAT32',
-    float4_e2m1fn: 'FLOAT32',
-    complex32: 'COMPLEX64',
-};
-
 const DTYPES_OF_TYPED_ARRAYS = {
     Int8Array: 'INT8',
     Int16Array: 'INT16',
@@ -73,6 +51,25 @@ function _dtypeOfTypedArray(values) {
         throw new TypeError(`There is no element type for a ${kind}`);
 
     return Mtl.DType[DTYPES_OF_TYPED_ARRAYS[kind]];
+}
+
+// The dtype to convert to first if JavaScript has no such numbers.
+function _widen(dtype) {
+    const bits = Mtl.DType.get_bits(dtype);
+    const {INT, UINT, FLOAT, COMPLEX} = Mtl.DTypeKind;
+
+    switch (Mtl.DType.get_kind(dtype)) {
+    case INT:
+        return bits < 8 ? Mtl.DType.INT8 : dtype;
+    case UINT:
+        return bits < 8 ? Mtl.DType.UINT8 : dtype;
+    case FLOAT:
+        return bits < 32 ? Mtl.DType.FLOAT32 : dtype;
+    case COMPLEX:
+        return bits < 64 ? Mtl.DType.COMPLEX64 : dtype;
+    default:
+        return dtype;
+    }
 }
 
 function _isInteger64(dtype) {
@@ -255,6 +252,17 @@ function _guessDType(flat) {
     return Mtl.DType.FLOAT64;
 }
 
+// As NumPy does for new tensors: Numbers that are all integers are int64, if that
+// holds them.
+function _guessNewDType(flat) {
+    const isInteger = value => typeof value === 'boolean' ||
+        Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
+    const dtype = _guessDType(flat);
+
+    return dtype === Mtl.DType.FLOAT64 && flat.length > 0 && flat.every(isInteger)
+        ? Mtl.DType.INT64 : dtype;
+}
+
 // Returns the elements in the typed array of the dtype, or undefined if that
 // cannot hold all of them.
 function _packNumbers(flat, dtype) {
@@ -301,14 +309,14 @@ function _newFromTypedArray(values, dtype) {
 // To convert so many numbers one by one takes as long as to copy an array.
 const MIN_PACKED = 64;
 
-function _newFromNested(values, dtype) {
+function _newFromNested(values, dtype, guess = _guessDType) {
     const shape = _shapeOfNested(values);
 
     _checkNested(Array.isArray(values) || _isScalar(values), values, [],
         'a view, array, number, bigint or boolean; new_from_bytes() takes bytes');
     const flat = Array.isArray(values) ? _flattenNested(values, shape) : [values];
 
-    dtype ??= _guessDType(flat);
+    dtype ??= guess(flat);
     if (_isComplex(dtype) && _isScalar(values))
         return _newFromPairs([values, 0], [], dtype);
     if (_isComplex(dtype))
@@ -340,9 +348,9 @@ function _copyAs(view, dtype) {
 // are one of these:
 // - nested arrays of numbers, bigints or booleans. A single number, bigint or
 //   boolean makes a tensor without dimensions. The dtype may be given by name.
-//   The default is int64 if there is a bigint (uint64 if one is 2^63 or more),
-//   bool if there are only booleans, otherwise float64. A value that the dtype
-//   cannot hold is an error;
+//   The default is bool if there are only booleans, int64 if all are integers
+//   (uint64 if a bigint is 2^63 or more), otherwise float64. A value that the
+//   dtype cannot hold is an error;
 // - a typed array, which makes a tensor of one dimension. The default is the
 //   dtype of the array. Other dtypes are converted to as by to_dtype();
 // - a view, which is copied, where it is, and converted in the same way.
@@ -350,10 +358,10 @@ function _copyAs(view, dtype) {
 // array has them interleaved, as toArray() and toTypedArray() return them.
 function _from(values, dtype = undefined) {
     _checkPlainNumbers('Mtl.StridedView.from', dtype, values);
-    return _newFrom(values, dtype);
+    return _newFrom(values, dtype, _guessNewDType);
 }
 
-function _newFrom(values, dtype = undefined) {
+function _newFrom(values, dtype = undefined, guess = _guessDType) {
     if (dtype !== undefined && dtype !== null)
         dtype = _toDType(dtype);
     else
@@ -366,7 +374,7 @@ function _newFrom(values, dtype = undefined) {
 
     const isOtherIterable = !Array.isArray(values) && typeof values === 'object' &&
         values !== null && Symbol.iterator in values;
-    return _newFromNested(isOtherIterable ? Array.from(values) : values, dtype);
+    return _newFromNested(isOtherIterable ? Array.from(values) : values, dtype, guess);
 }
 
 // The functions for single elements.
@@ -543,11 +551,13 @@ function* _iterate() {
 // become 0 and 1 in a Uint8Array, floats of 16 bits and fewer are widened to
 // float32, integers of fewer than 8 bits to 8, complex numbers are interleaved.
 function _toTypedArray() {
-    const name = Mtl.DType.to_string(this.get_dtype());
+    const dtype = this.get_dtype();
+    const wider = _widen(dtype);
 
-    if (name in WIDER_DTYPES)
-        return this.to_dtype(Mtl.DType[WIDER_DTYPES[name]]).toTypedArray();
+    if (wider !== dtype)
+        return this.to_dtype(wider).toTypedArray();
 
+    const name = Mtl.DType.to_string(dtype);
     if (!(name in TYPED_ARRAYS))
         throw new TypeError(`There is no typed array for elements of type ${name}`);
 
@@ -688,24 +698,25 @@ function _checkPlainNumbers(label, dtype, first, ...between) {
 // Mtl.array(values, dtype, device): as Mtl.StridedView.from().
 function _array(values, dtype = undefined, device = null) {
     _checkPlainNumbers('Mtl.array', dtype, values);
-    return _place(_newFrom(values, dtype), device);
+    return _place(_newFrom(values, dtype, _guessNewDType), device);
 }
 
 // Mtl.empty(shape, dtype, device): the elements are arbitrary.
 function _empty(shape, dtype = null, device = null) {
     _checkPlainNumbers('Mtl.empty', dtype, shape);
-    return Mtl.StridedView.new_uninitialized(device, dtype ?? 'float32', shape);
+    return Mtl.StridedView.new_uninitialized(device, dtype ?? 'float64', shape);
 }
 
 // Mtl.zeros(shape, dtype, device)
 function _zeros(shape, dtype = null, device = null) {
     _checkPlainNumbers('Mtl.zeros', dtype, shape);
-    return Mtl.StridedView.new_zeros(device, dtype ?? 'float32', shape);
+    return Mtl.StridedView.new_zeros(device, dtype ?? 'float64', shape);
 }
 
-// Mtl.full(shape, value, dtype, device)
+// Mtl.full(shape, value, dtype, device): the default dtype is that of Mtl.array(value).
 function _full(shape, value, dtype = null, device = null) {
     _checkPlainNumbers('Mtl.full', dtype, shape, value);
+    dtype ??= Mtl.DType.to_string(_newFrom(value, null, _guessNewDType).dtype);
     const view = _empty(shape, dtype, device);
 
     view.fill(value);
@@ -715,7 +726,7 @@ function _full(shape, value, dtype = null, device = null) {
 // Mtl.ones(shape, dtype, device)
 function _ones(shape, dtype = null, device = null) {
     _checkPlainNumbers('Mtl.ones', dtype, shape);
-    return _full(shape, 1, dtype, device);
+    return _full(shape, 1, dtype ?? 'float64', device);
 }
 
 // Returns the integers from first to before end in a typed array that holds them
@@ -855,7 +866,7 @@ const LAYOUT_GETTERS = {
     },
     // In bytes. An element of less than a byte counts as one.
     itemsize() {
-        return Math.ceil(this.get_item_bits() / 8);
+        return Math.ceil((this.layout ?? this).get_item_bits() / 8);
     },
     T() {
         return this.transpose();
@@ -903,7 +914,7 @@ function _defineMembers(elementAccess) {
     _defineGetters(Mtl.StridedView.prototype, {
         // In bytes, of elements side by side.
         nbytes() {
-            return Math.ceil(this.get_volume() * this.get_item_bits() / 8);
+            return Math.ceil(this.get_volume() * this.layout.get_item_bits() / 8);
         },
         // As of an array; a view without dimensions has none.
         length() {
@@ -1047,9 +1058,9 @@ function _init() {
     const elementAccess = _makeElementAccess();
     _adaptFunctions(Mtl, 'Mtl', ALLOCATING, SPECIAL_CONVERTERS);
     _watchReturned();
-    _watchBorrowed(Mtl.StridedView, 'new_from_bytes', 0, view => view.get_required_size());
+    _watchBorrowed(Mtl.StridedView, 'new_from_bytes', 0, view => view.layout.get_required_size());
     _watchBorrowed(Mtl.StridedView, 'new_from_bytes_with_byte_strides', 0,
-        view => view.get_required_size());
+        view => view.layout.get_required_size());
     _watchBorrowed(Mtl.Buffer, 'new_from_bytes', 0, buffer => buffer.get_size());
     _defineMembers(elementAccess);
     Mtl.Device._classInit = _refuseDerivation;

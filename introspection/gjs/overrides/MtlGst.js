@@ -28,7 +28,7 @@ function _adapt(MtlGst, GstVideo) {
     imports.overrides.mtldl.arguments._adaptFunctions(MtlGst, 'MtlGst', {'': VIEWS}, {},
         {'GstVideo.VideoFormat': format => _toVideoFormat(GstVideo, format)});
     for (const name of VIEWS)
-        _watchBorrowed(MtlGst, name, 0, view => view.get_required_size());
+        _watchBorrowed(MtlGst, name, 0, view => view.layout.get_required_size());
 }
 
 function _init() {

@@ -431,11 +431,10 @@ function _adaptFunctions(namespace, name, allocating, special = {}, moreConverte
 }
 
 function _init(mtl, newFrom, callWithRoom) {
-    const {COMPLEX32, COMPLEX64, COMPLEX128} = mtl.DType;
-
     Mtl = mtl;
     _newFrom = newFrom;
     _callWithRoom = callWithRoom;
     _dtypes = new Set(Object.values(Mtl.DType).filter(value => typeof value === 'number'));
-    _complexDTypes = new Set([COMPLEX32, COMPLEX64, COMPLEX128]);
+    _complexDTypes = new Set([..._dtypes].filter(
+        dtype => Mtl.DType.get_kind(dtype) === Mtl.DTypeKind.COMPLEX));
 }

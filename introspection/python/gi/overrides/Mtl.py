@@ -188,7 +188,7 @@ def _array_of_same_memory(view, dtype):
     import numpy
 
     integer = DType.from_string(f"uint{8 * view.itemsize}")
-    integers = StridedView.new(view.get_buffer(), view.dup_layout(), integer,
+    integers = StridedView.new(view.get_buffer(), view.layout, integer,
                                view.get_byte_offset())
     if view.is_read_only():
         integers = integers.as_read_only()
@@ -215,7 +215,7 @@ def _array_of_extension_type(view, copy):
         dtype = view.dtype.dtype
     except TypeError:
         return None
-    if view.get_item_bits() % 8 != 0:
+    if view.layout.get_item_bits() % 8 != 0:
         return _array_of_packed(view, dtype, copy)
     return _array_of_same_memory(view, dtype) if dtype.isbuiltin == 2 else None
 

@@ -27,7 +27,7 @@ def _view_of_extension_type(x):
     if getattr(dtype, "isbuiltin", None) != 2 or not dtype.isnative:
         return None
     view = _mtl.from_buffer(x.view(f"u{x.itemsize}"))
-    return StridedView.new(view.get_buffer(), view.dup_layout(), DType.from_string(dtype.name),
+    return StridedView.new(view.get_buffer(), view.layout, DType.from_string(dtype.name),
                            view.get_byte_offset())
 
 

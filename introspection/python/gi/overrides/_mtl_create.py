@@ -30,7 +30,7 @@ def _shape_of(shape):
 def _type_of(dtype):
     """NumPy takes None for its default."""
     if dtype is None:
-        return "float32"
+        return "float64"
     # Numbers stand for types elsewhere, but here for a second extent.
     if isinstance(dtype, numbers.Integral) and not isinstance(dtype, Mtl.DType):
         raise TypeError(f"the dtype cannot be {dtype!r}: a shape of several extents is a tuple, as "
@@ -52,29 +52,33 @@ def dtype_of(dtype):
     return Mtl.DType(_mtl.dtype_from(dtype))
 
 
-def empty(shape, dtype="float32", device=None):
+def empty(shape, dtype="float64", device=None):
     """A new tensor whose elements have any values. The shape is an integer or a sequence of them.
     The dtype may be a name or a type of NumPy or Python. A device of None is the default device;
     "cpu" is the host."""
     return Mtl.StridedView.new_uninitialized(device_of(device), _type_of(dtype), _shape_of(shape))
 
 
-def zeros(shape, dtype="float32", device=None):
+def zeros(shape, dtype="float64", device=None):
     """A new tensor of zeros. The arguments are those of empty()."""
     return Mtl.StridedView.new_zeros(device_of(device), _type_of(dtype), _shape_of(shape))
 
 
-def full(shape, fill_value, dtype="float32", device=None):
+def full(shape, fill_value, dtype=None, device=None):
     """A new tensor whose elements are all fill_value: a number that the dtype holds exactly or
-    rounded, or an array that is repeated. The other arguments are those of empty()."""
+    rounded, or an array that is repeated. Without a dtype it has that of array(fill_value), which
+    is int64 for an integer. The other arguments are those of empty()."""
+    if dtype is None:
+        fill_value = array(fill_value, device="cpu")
+        dtype = fill_value.dtype
     result = empty(shape, dtype, device)
     result[...] = fill_value
     return result
 
 
-def ones(shape, dtype="float32", device=None):
+def ones(shape, dtype="float64", device=None):
     """A new tensor of ones. The arguments are those of empty()."""
-    return full(shape, 1, dtype, device)
+    return full(shape, 1, _type_of(dtype), device)
 
 
 def array(values, dtype=None, device=None):

@@ -14,8 +14,9 @@ DType = get_introspection_module("Mtl").DType
 
 _new = DType.__new__
 
-# By the first letters of the name.
-_KINDS = {"bool": "b", "uint": "u", "int": "i", "float": "f", "bfloat": "f", "complex": "c"}
+_Kind = get_introspection_module("Mtl").DTypeKind
+_LETTERS = {_Kind.BOOL: "b", _Kind.INT: "i", _Kind.UINT: "u", _Kind.FLOAT: "f", _Kind.COMPLEX: "c",
+            _Kind.OPAQUE: "V", _Kind.OTHER: "V"}
 
 
 def _name(self):
@@ -32,8 +33,7 @@ def _kind(self):
     """The kind of number, one of NumPy's letters: "b" for truth values, "i", "u", "f", "c". Small
     floats are "f", and small integers "i" or "u", where NumPy mostly has "V" for the types of
     ml_dtypes."""
-    return next((letter for start, letter in _KINDS.items() if self.value_nick.startswith(start)),
-                "V")
+    return _LETTERS[DType.get_kind(self)]
 
 
 def _numpy(self):

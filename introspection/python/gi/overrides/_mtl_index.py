@@ -20,7 +20,7 @@ _UNPACKED = DType.FLOAT32
 
 def _as_type(view, dtype):
     """The same bytes as elements of another type, of as many bits or fewer."""
-    result = StridedView.new(view.get_buffer(), view.dup_layout(), dtype, view.get_byte_offset())
+    result = StridedView.new(view.get_buffer(), view.layout, dtype, view.get_byte_offset())
     return result.as_read_only() if view.is_read_only() else result
 
 

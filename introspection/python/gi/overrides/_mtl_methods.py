@@ -92,21 +92,13 @@ def _view_view(self, dtype=None):
 
 # Complex numbers
 
-# By name, as the hash of a type is another before the override is installed.
-_PARTS = {"complex32": DType.FLOAT16, "complex64": DType.FLOAT32, "complex128": DType.FLOAT64}
-
-
-def _part(view, index):
-    return view.unsqueeze(view.ndim).reinterpret(_PARTS[view.dtype.name])[..., index]
-
-
 def _get_real(self):
-    return _part(self, 0) if self.dtype.name in _PARTS else self
+    return self.select_real() if self.dtype.kind == "c" else self
 
 
 def _get_imag(self):
-    if self.dtype.name in _PARTS:
-        return _part(self, 1)
+    if self.dtype.kind == "c":
+        return self.select_imaginary()
     zero = StridedView.new_zeros(Mtl.Device.get_host(), self.dtype, ())
     return zero.broadcast_to(self.shape).as_read_only()
 
@@ -116,9 +108,9 @@ def _set_real(self, value):
 
 
 def _set_imag(self, value):
-    if self.dtype.name not in _PARTS:
+    if self.dtype.kind != "c":
         raise TypeError(f"a view of {self.dtype} has no imaginary part to set")
-    _part(self, 1)[...] = value
+    self.select_imaginary()[...] = value
 
 
 # Bytes and iteration

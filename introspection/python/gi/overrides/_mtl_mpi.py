@@ -78,8 +78,8 @@ def mpi_datatype(view):
     """
     if not isinstance(view, Mtl.StridedView):
         raise TypeError(f"{type(view).__name__} is not a view")
-    if view.get_item_bits() % 8:
-        raise NotImplementedError(f"MPI has no elements of {view.get_item_bits()} bits")
+    if view.layout.get_item_bits() % 8:
+        raise NotImplementedError(f"MPI has no elements of {view.layout.get_item_bits()} bits")
     if not view.is_host_accessible():
         raise BufferError("MPI needs host memory, and the host cannot access this view's")
 
@@ -90,7 +90,7 @@ def mpi_datatype(view):
     else:
         datatype = MPI.BYTE.Create_contiguous(view.itemsize)
 
-    first = view.get_byte_offset() + view.get_offset() * view.itemsize
+    first = view.get_byte_offset() + view.layout.get_offset() * view.itemsize
     for extent, stride in reversed(_merge_axes(view)):
         inner, datatype = datatype, _repeat(datatype, extent, stride)
         _free(inner)

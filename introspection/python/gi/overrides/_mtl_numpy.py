@@ -51,7 +51,7 @@ def array_of(view):
 
 
 def is_packed(view):
-    return view.get_item_bits() % 8 != 0
+    return view.layout.get_item_bits() % 8 != 0
 
 
 def check_writable(view):

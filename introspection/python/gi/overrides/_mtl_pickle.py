@@ -157,7 +157,7 @@ def _make_dense(view):
                 if stride == 0 and extent > 1}
     for axis in repeated:
         view = view[(slice(None),) * axis + (slice(1),)]
-    order = view.dup_stride_order()
+    order = view.layout.dup_stride_order()
     strides, step = [0] * len(order), 1
     for axis in reversed(order):
         if axis not in repeated:
@@ -168,7 +168,8 @@ def _make_dense(view):
 
 def _start_of(view):
     """The first bit in the buffer."""
-    return 8 * view.get_byte_offset() + view.get_offset() * view.get_item_bits()
+    layout = view.layout
+    return 8 * view.get_byte_offset() + layout.get_offset() * layout.get_item_bits()
 
 
 def _memory_of(view):
@@ -178,7 +179,7 @@ def _memory_of(view):
         view = view.to_device(Mtl.Device.get_host(), Mtl.StorageMode.HOST)
     if not view.is_contiguous(Mtl.Order.C) or _start_of(view) % 8 != 0:
         view = view.copy()
-    n_bytes = (view.size * view.get_item_bits() + 7) // 8
+    n_bytes = (view.size * view.layout.get_item_bits() + 7) // 8
     start = _start_of(view) // 8 if n_bytes else 0
     return memoryview(view.get_buffer())[start:start + n_bytes]
 
@@ -186,7 +187,7 @@ def _memory_of(view):
 def _reduce_view(self, protocol):
     if mapped := _mapping_of(self.get_buffer()):
         mapping, offset = mapped
-        return load_mapped_view, (mapping, self.dup_layout(), self.dtype,
+        return load_mapped_view, (mapping, self.layout, self.dtype,
                                   offset + self.get_byte_offset())
     dense, strides = _make_dense(self)
     data, flags = _pack(_memory_of(dense), self.is_read_only(), protocol)
