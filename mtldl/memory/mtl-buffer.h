@@ -94,10 +94,10 @@ GFile          *mtl_buffer_dup_mapped_file      (MtlBuffer  *self,
                                                  GFileInfo **info);
 
 MTL_AVAILABLE_IN_1_0
-GBytes         *mtl_buffer_get_bytes            (MtlBuffer       *self,
-                                                 gsize            offset,
-                                                 gsize            size,
-                                                 GError         **error);
+GBytes         *mtl_buffer_get_bytes            (MtlBuffer  *self,
+                                                 gsize       offset,
+                                                 gsize       size,
+                                                 GError    **error);
 MTL_AVAILABLE_IN_1_0
 GBytes         *mtl_buffer_dup_bytes            (MtlBuffer     *self,
                                                  gsize          offset,
@@ -134,9 +134,87 @@ gboolean        mtl_buffer_synchronize          (MtlBuffer     *self,
                                                  GCancellable  *cancellable,
                                                  GError       **error);
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_buffer_did_modify           (MtlBuffer       *self,
-                                                 gsize            offset,
-                                                 gsize            size,
-                                                 GError         **error);
+gboolean        mtl_buffer_did_modify           (MtlBuffer  *self,
+                                                 gsize       offset,
+                                                 gsize       size,
+                                                 GError    **error);
+
+MTL_AVAILABLE_IN_1_0
+void mtl_buffer_dup_bytes_async (MtlBuffer           *self,
+                                 gsize                offset,
+                                 gsize                size,
+                                 GCancellable        *cancellable,
+                                 GAsyncReadyCallback  callback,
+                                 gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+GBytes *mtl_buffer_dup_bytes_finish (MtlBuffer     *self,
+                                     GAsyncResult  *result,
+                                     GError       **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+void mtl_buffer_set_bytes_async (MtlBuffer           *self,
+                                 gsize                offset,
+                                 GBytes              *bytes,
+                                 GCancellable        *cancellable,
+                                 GAsyncReadyCallback  callback,
+                                 gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean mtl_buffer_set_bytes_finish (MtlBuffer     *self,
+                                      GAsyncResult  *result,
+                                      GError       **error);
+MTL_AVAILABLE_IN_1_0
+void mtl_buffer_copy_async (MtlBuffer           *self,
+                            GCancellable        *cancellable,
+                            GAsyncReadyCallback  callback,
+                            gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+MtlBuffer *mtl_buffer_copy_finish (MtlBuffer     *self,
+                                   GAsyncResult  *result,
+                                   GError       **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+void mtl_buffer_copy_from_async (MtlBuffer           *self,
+                                 gsize                offset,
+                                 MtlBuffer           *source,
+                                 gsize                source_offset,
+                                 gsize                size,
+                                 GCancellable        *cancellable,
+                                 GAsyncReadyCallback  callback,
+                                 gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean mtl_buffer_copy_from_finish (MtlBuffer     *self,
+                                      GAsyncResult  *result,
+                                      GError       **error);
+MTL_AVAILABLE_IN_1_0
+void mtl_buffer_fill_async (MtlBuffer           *self,
+                            gsize                offset,
+                            gsize                size,
+                            GBytes              *pattern,
+                            GCancellable        *cancellable,
+                            GAsyncReadyCallback  callback,
+                            gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean mtl_buffer_fill_finish (MtlBuffer     *self,
+                                 GAsyncResult  *result,
+                                 GError       **error);
+MTL_AVAILABLE_IN_1_0
+void mtl_buffer_synchronize_async (MtlBuffer           *self,
+                                   GCancellable        *cancellable,
+                                   GAsyncReadyCallback  callback,
+                                   gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean mtl_buffer_synchronize_finish (MtlBuffer     *self,
+                                        GAsyncResult  *result,
+                                        GError       **error);
+MTL_AVAILABLE_IN_1_0
+void mtl_buffer_new_mapped_async (GFile               *file,
+                                  MtlDevice           *device,
+                                  guint64              offset,
+                                  gsize                size,
+                                  int                  io_priority,
+                                  GCancellable        *cancellable,
+                                  GAsyncReadyCallback  callback,
+                                  gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+MtlBuffer *mtl_buffer_new_mapped_finish (GAsyncResult  *result,
+                                         GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS
