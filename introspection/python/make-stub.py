@@ -30,9 +30,6 @@ ACCEPTED = {"DType": "_DType", "Gio.File": "_Path", "Mtl.DType": "_DType",
             "Sequence[Mtl.StridedView]": "Iterable[Any]", "GstAudio.AudioInfo": "_AudioInfo",
             "GstVideo.VideoInfo": "_VideoInfo"}
 
-# Their asynchronous functions are PyGObject's. The others can be awaited.
-NATIVE = {"Device", "Event"}
-
 
 def accepted(parameter, enumerations):
     """The hint of an argument."""
@@ -81,7 +78,7 @@ class Function:
 
     def __init__(self, element, owner=None, finish=None):
         self.element = element
-        self.finish = finish and Function(finish) if owner not in NATIVE else None
+        self.finish = finish and Function(finish)
         self.owner = owner
         self.kind = element.tag.rpartition("}")[2]
         self.name = element.get("shadows") or element.get("name")

@@ -6,6 +6,7 @@ Functions that are called often are in the compiled module _mtl, the others here
 
 import atexit
 import functools
+import inspect
 import numbers
 from types import FunctionType
 
@@ -15,11 +16,11 @@ from gi.repository import Gio, GLib
 from ..module import get_introspection_module
 from . import (_mtl, _mtl_array_interface, _mtl_dtype, _mtl_files, _mtl_methods, _mtl_numpy,
                _mtl_pickle, _mtl_statistics)
-from ._mtl_asview import asview, view_of_values
-from ._mtl_async import in_background
+from ._mtl_asview import asview, view_of_assigned, view_of_values
+from ._mtl_async import awaitable
 from ._mtl_create import arange, array, device_of, empty, full, ones, zeros
-from ._mtl_defaults import as_file, set_defaults
-from ._mtl_errors import pythonic, raising
+from ._mtl_defaults import as_file, defaults_of, set_defaults
+from ._mtl_errors import arguments_of, pythonic, raising
 from ._mtl_files import load, save
 from ._mtl_mpi import mpi_datatype
 from ._mtl_nested import has_elements
@@ -50,7 +51,10 @@ def make_pythonic(cls):
             continue
         # getattr() binds constructors to their class and leaves other functions unchanged.
         original = getattr(cls, name)
-        function = pythonic(Mtl, info, original, f"{_name_of(cls)}.{name}")
+        label = f"{_name_of(cls)}.{name}"
+        function = pythonic(Mtl, info, original, label)
+        if name.endswith("_async"):
+            function = awaitable(cls, function, info, defaults_of(label, arguments_of(info)))
         if function is not original:
             setattr(cls, name, function if info.is_method() else staticmethod(function))
 
@@ -290,31 +294,34 @@ def _view_to_device(self, device, storage_mode):
 StridedView.to_device = functools.wraps(_to_device)(_view_to_device)
 StridedView.__numpy_dtype__ = property(lambda self: self.dtype.dtype,
                                        doc="The numpy.dtype of the elements.")
-_copy_scaled_from = StridedView.copy_scaled_from
+def _view_of(view, values):
+    """All that Mtl.asview() takes."""
+    return values if isinstance(values, StridedView) else view_of_values(values)
 
 
-def _view_copy_scaled_from(self, source, scale, offset):
-    return _copy_scaled_from(self, view_of_values(source), scale, offset)
+def _prepares(function, prepare):
+    """Wraps a method so that its first argument may be something else."""
+    name = list(inspect.signature(function).parameters)[1]
 
-
-def _compares_values(compare):
-    """Takes all that Mtl.asview() takes as the other view."""
-    @functools.wraps(compare)
-    def method(self, other, *args, **keywords):
-        if not isinstance(other, StridedView):
-            other = view_of_values(other)
-        return compare(self, other, *args, **keywords)
+    @functools.wraps(function)
+    def method(self, *args, **keywords):
+        if args:
+            args = (prepare(self, args[0]), *args[1:])
+        elif name in keywords:
+            keywords = {**keywords, name: prepare(self, keywords[name])}
+        return function(self, *args, **keywords)
 
     return method
 
 
 StridedView.fill = _view_fill
 StridedView.compute_statistic = functools.wraps(_compute_statistic)(_view_compute_statistic)
-StridedView.array_equal = _compares_values(StridedView.array_equal)
-StridedView.all_close = _compares_values(StridedView.all_close)
-StridedView.copy_scaled_from = functools.wraps(_copy_scaled_from)(_view_copy_scaled_from)
-for _function in in_background(StridedView, _element_for):
-    setattr(StridedView, _function.__name__, _function)
+StridedView.fill_async = _prepares(StridedView.fill_async, _element_for)
+StridedView.copy_from_async = _prepares(
+    StridedView.copy_from_async, lambda view, source: view_of_assigned(source, view.dtype))
+for _name in ("all_close", "all_close_async", "array_equal", "array_equal_async",
+              "copy_scaled_from", "copy_scaled_from_async"):
+    setattr(StridedView, _name, _prepares(getattr(StridedView, _name), _view_of))
 StridedView.__array__ = _view_array
 StridedView.__jax_array__ = _view_jax_array
 StridedView.__iter__ = _view_iter

@@ -79,6 +79,11 @@ def _types_of_arguments(info):
             if argument.get_direction() != Direction.OUT and i not in lengths}
 
 
+def arguments_of(info):
+    """Returns the names of a function's arguments in Python, without self."""
+    return list(_types_of_arguments(info))
+
+
 def _kinds_of_arguments(info, types):
     """`types` are those of _types_of_arguments()."""
     kinds = {"self": " "} if info.is_method() else {}

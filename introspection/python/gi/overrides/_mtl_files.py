@@ -13,7 +13,6 @@ from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
 from ._mtl_asview import asview, is_literal, view_of_values
-from ._mtl_async import begin, document, without_progress
 from ._mtl_create import dtype_of
 from ._mtl_defaults import as_file
 from ._mtl_errors import exception_for
@@ -275,16 +274,6 @@ def _entry_repr(self):
             f"nbytes={self.nbytes}>")
 
 
-def _open_in_background(file):
-    open_ = file.open_async
-
-    def open_async(file, device, mode, io_priority, cancellable, callback, *user_data):
-        return begin(without_progress(open_, file, device, mode, io_priority),
-                     Mtl.TensorFile.open_finish, cancellable, None, callback, user_data)
-
-    return document((open_async,))
-
-
 def _make_load_views(load_views):
     @functools.wraps(load_views)
     def function(self, pattern, *rest, **named):
@@ -295,52 +284,13 @@ def _make_load_views(load_views):
     return function
 
 
-def _read_in_background(file):
-    load_view, load_views, check = file.load_view_async, file.load_views_async, file.check_async
-
-    def load_view_async(self, name, io_priority, cancellable, callback, *user_data):
-        return begin(without_progress(load_view, self, name, io_priority), self.load_view_finish,
-                     cancellable, None, callback, user_data)
-
-    def load_views_async(self, pattern, io_priority, cancellable, progress, callback, *user_data):
+def _make_load_views_async(load_views):
+    @functools.wraps(load_views)
+    def function(self, pattern=None, *rest, **named):
         _warn_of_refused(self, pattern)
-        return begin(lambda *rest: load_views(self, pattern, io_priority, *rest),
-                     self.load_views_finish, cancellable, progress, callback, user_data)
+        return load_views(self, pattern, *rest, **named)
 
-    def check_async(self, checks, io_priority, cancellable, progress, callback, *user_data):
-        return begin(lambda *rest: check(self, checks, io_priority, *rest), self.check_finish,
-                     cancellable, progress, callback, user_data)
-
-    return document((load_view_async, load_views_async, check_async))
-
-
-def _read_entry_in_background(entry):
-    load_view, check = entry.load_view_async, entry.check_async
-
-    def load_view_async(self, io_priority, cancellable, callback, *user_data):
-        return begin(without_progress(load_view, self, io_priority), self.load_view_finish,
-                     cancellable, None, callback, user_data)
-
-    def check_async(self, checks, io_priority, cancellable, callback, *user_data):
-        return begin(without_progress(check, self, checks, io_priority), self.check_finish,
-                     cancellable, None, callback, user_data)
-
-    return document((load_view_async, check_async))
-
-
-def _write_in_background(builder):
-    write, write_shards = builder.write_async, builder.write_shards_async
-
-    def write_async(self, file, io_priority, cancellable, progress, callback, *user_data):
-        return begin(lambda *rest: write(self, file, io_priority, *rest), self.write_finish,
-                     cancellable, progress, callback, user_data)
-
-    def write_shards_async(self, index, max_size, io_priority, cancellable, progress, callback,
-                           *user_data):
-        return begin(lambda *rest: write_shards(self, index, max_size, io_priority, *rest),
-                     self.write_shards_finish, cancellable, progress, callback, user_data)
-
-    return document((write_async, write_shards_async))
+    return function
 
 
 def install():
@@ -362,13 +312,7 @@ def install():
     file.__repr__ = _file_repr
 
     file.load_views = _make_load_views(file.load_views)
-    for function in _open_in_background(file):
-        setattr(file, function.__name__, staticmethod(function))
-    for cls, functions in ((file, _read_in_background(file)),
-                           (entry, _read_entry_in_background(entry)),
-                           (builder, _write_in_background(builder))):
-        for function in functions:
-            setattr(cls, function.__name__, function)
+    file.load_views_async = _make_load_views_async(file.load_views_async)
     builder.add = _make_add(builder.add)
     builder.add_converted = _make_add(builder.add_converted)
 
