@@ -6,7 +6,6 @@ Functions that are called often are in the compiled module _mtl, the others here
 
 import atexit
 import functools
-import inspect
 import numbers
 from types import FunctionType
 
@@ -299,10 +298,8 @@ def _view_of(view, values):
     return values if isinstance(values, StridedView) else view_of_values(values)
 
 
-def _prepares(function, prepare):
-    """Wraps a method so that its first argument may be something else."""
-    name = list(inspect.signature(function).parameters)[1]
-
+def _prepares(function, name, prepare):
+    """Wraps a method so that its first argument, of that name, may be something else."""
     @functools.wraps(function)
     def method(self, *args, **keywords):
         if args:
@@ -316,12 +313,13 @@ def _prepares(function, prepare):
 
 StridedView.fill = _view_fill
 StridedView.compute_statistic = functools.wraps(_compute_statistic)(_view_compute_statistic)
-StridedView.fill_async = _prepares(StridedView.fill_async, _element_for)
-StridedView.copy_from_async = _prepares(
-    StridedView.copy_from_async, lambda view, source: view_of_assigned(source, view.dtype))
-for _name in ("all_close", "all_close_async", "array_equal", "array_equal_async",
-              "copy_scaled_from", "copy_scaled_from_async"):
-    setattr(StridedView, _name, _prepares(getattr(StridedView, _name), _view_of))
+StridedView.fill_async = _prepares(StridedView.fill_async, "element", _element_for)
+StridedView.copy_from_async = _prepares(StridedView.copy_from_async, "source",
+                                        lambda view, source: view_of_assigned(source, view.dtype))
+for _name, _argument in (("all_close", "other"), ("array_equal", "other"),
+                         ("copy_scaled_from", "source")):
+    for _name in (_name, f"{_name}_async"):
+        setattr(StridedView, _name, _prepares(getattr(StridedView, _name), _argument, _view_of))
 StridedView.__array__ = _view_array
 StridedView.__jax_array__ = _view_jax_array
 StridedView.__iter__ = _view_iter
