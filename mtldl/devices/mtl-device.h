@@ -21,6 +21,7 @@ GType mtl_device_get_type (void) G_GNUC_CONST;
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlDevice, g_object_unref)
 
+G_GNUC_BEGIN_IGNORE_DEPRECATIONS
 G_GNUC_UNUSED static inline MtlDevice *
 MTL_DEVICE (gpointer object)
 {
@@ -32,6 +33,7 @@ MTL_IS_DEVICE (gpointer object)
 {
   return G_TYPE_CHECK_INSTANCE_TYPE (object, MTL_TYPE_DEVICE);
 }
+G_GNUC_END_IGNORE_DEPRECATIONS
 
 MTL_AVAILABLE_IN_1_0
 MtlDevice     *mtl_device_get_host              (void);
