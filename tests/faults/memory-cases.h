@@ -90,6 +90,9 @@ OBJECT (view_new_zeros,
         mtl_strided_view_new_zeros (mtl_device_get_host (), f->dtype, DIMS (4, 6), error))
 OBJECT (view_new_filled,
         mtl_strided_view_new_filled (mtl_device_get_host (), f->dtype, DIMS (4, 6), 1, error))
+OBJECT (view_new_from_bytes_with_byte_strides,
+        mtl_strided_view_new_from_bytes_with_byte_strides (f->bytes, MTL_DTYPE_UINT8, DIMS (2),
+                                                           DIMS (2), error))
 OBJECT (view_new_from_bytes,
         mtl_strided_view_new_from_bytes (f->bytes, MTL_DTYPE_UINT8, DIMS (2, 3), error))
 OBJECT (view_new_from_doubles,
