@@ -139,7 +139,7 @@ def _set_flat(self, value):
 
 
 class Flags:
-    """Those of numpy.asarray(view), to read: if they were set, that would change another array."""
+    """NumPy's flags, to read: if they were set, that would change another array."""
 
     __slots__ = ("_view",)
 
