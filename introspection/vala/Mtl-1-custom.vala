@@ -12,9 +12,9 @@ namespace Mtl {
 		public bool device_accessible { [CCode (cname = "mtl_buffer_is_device_accessible")] get; }
 		public bool host_accessible { [CCode (cname = "mtl_buffer_is_host_accessible")] get; }
 		public bool read_only { [CCode (cname = "mtl_buffer_is_read_only")] get; }
-		public unowned Mtl.Device device { get; }
-		public size_t size { get; }
-		public Mtl.StorageMode storage_mode { get; }
+		public unowned Mtl.Device device { [CCode (cname = "mtl_buffer_get_device")] get; }
+		public size_t size { [CCode (cname = "mtl_buffer_get_size")] get; }
+		public Mtl.StorageMode storage_mode { [CCode (cname = "mtl_buffer_get_storage_mode")] get; }
 		public bool size_known { [CCode (cname = "mtl_buffer_is_size_known")] get; }
 	}
 

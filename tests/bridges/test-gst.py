@@ -398,13 +398,14 @@ class TensorTest(Test):
 
 class AllocatorTest(Test):
     def test_allocator(self):
-        host = Mtl.Device.get_host()
-        for allocator in (MtlGst.Allocator.new(), MtlGst.Allocator.new('host'),
-                          MtlGst.Allocator(device=host, storage_mode=Mtl.StorageMode.HOST),
-                          MtlGst.Allocator.new(host, Mtl.StorageMode.HOST)):
+        host, default = Mtl.Device.get_host(), Mtl.Device.get_default()
+        for allocator, device in (
+                (MtlGst.Allocator.new(), default), (MtlGst.Allocator.new('host'), host),
+                (MtlGst.Allocator(device=host, storage_mode=Mtl.StorageMode.HOST), host),
+                (MtlGst.Allocator.new(host, Mtl.StorageMode.HOST), host)):
             buffer = Gst.Buffer.new_allocate(allocator, 48, None)
             memory, byte_offset = MtlGst.memory_get_buffer(buffer.peek_memory(0))
-            self.assertEqual(memory.get_device(), host)
+            self.assertEqual(memory.get_device(), device)
             view = Mtl.StridedView.new(memory, Mtl.StridedLayout([48], itemsize=1), 'u1',
                                        byte_offset)
             self.assertEqual(view.get_address(), address_of(buffer))

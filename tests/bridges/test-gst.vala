@@ -207,7 +207,7 @@ void test_allocator () throws Error {
 	var buffer = new Gst.Buffer.allocate (allocator, 48, null);
 	size_t byte_offset;
 	unowned var memory = MtlGst.memory_get_buffer (buffer.peek_memory (0), out byte_offset);
-	assert (memory.get_device () == Mtl.Device.get_host ());
+	assert (memory.get_device () == Mtl.Device.get_default ());
 	var layout = new Mtl.StridedLayout.dense ({ 48 }, Mtl.Order.C, 8);
 	var view = new Mtl.StridedView (memory, layout, Mtl.DType.UINT8, byte_offset);
 	assert (view.get_address () == address_of (buffer));

@@ -251,8 +251,8 @@ begin (CallKind        kind,
                                    on_ready, outcome);
       break;
     case DUP_BYTES:
-      mtl_strided_view_dup_bytes_async (source, cancellable, on_progress, outcome, on_freed, on_ready,
-                                        outcome);
+      mtl_strided_view_dup_bytes_async (source, cancellable, on_progress, outcome, on_freed,
+                                        on_ready, outcome);
       break;
     case TO_CONTIGUOUS:
       mtl_strided_view_to_contiguous_async (source, cancellable, on_progress, outcome, on_freed,
@@ -347,6 +347,68 @@ check_result (CallKind        kind,
     default:
       g_assert_not_reached ();
     }
+}
+
+static void
+test_comparisons (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) numbers = new_numbers ();
+  g_autoptr (MtlStridedView) zeros = new_zeros (N_ROWS, N_COLUMNS, MTL_DTYPE_FLOAT32);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  MtlStridedView *others[] = { numbers, zeros };
+  Outcome cancelled;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (others); i++)
+    {
+      Outcome outcome;
+
+      outcome_init (&outcome);
+      mtl_strided_view_array_equal_async (numbers, others[i], NULL, on_ready, &outcome);
+      g_main_loop_run (outcome.loop);
+      g_assert_cmpint (mtl_strided_view_array_equal_finish (numbers, outcome.result, &error), ==,
+                       i == 0);
+      g_assert_no_error (error);
+      outcome_clear (&outcome);
+
+      outcome_init (&outcome);
+      mtl_strided_view_all_close_async (numbers, others[i], 0, 0.5, NULL, on_ready, &outcome);
+      g_main_loop_run (outcome.loop);
+      g_assert_cmpint (mtl_strided_view_all_close_finish (numbers, outcome.result, &error), ==,
+                       i == 0);
+      g_assert_no_error (error);
+      outcome_clear (&outcome);
+    }
+
+  g_cancellable_cancel (cancellable);
+  g_assert_false (mtl_strided_view_array_equal (numbers, numbers, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+
+  outcome_init (&cancelled);
+  mtl_strided_view_all_close_async (numbers, numbers, 0, 0.5, cancellable, on_ready, &cancelled);
+  g_main_loop_run (cancelled.loop);
+  g_assert_false (mtl_strided_view_all_close_finish (numbers, cancelled.result, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  outcome_clear (&cancelled);
+}
+
+static void
+test_statistic (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) numbers = new_numbers ();
+  g_autoptr (MtlStridedView) least = NULL;
+  Outcome outcome;
+
+  outcome_init (&outcome);
+  mtl_strided_view_compute_statistic_async (numbers, MTL_STATISTIC_MINIMUM, AXES (0), NULL,
+                                            on_ready, &outcome);
+  g_main_loop_run (outcome.loop);
+  least = mtl_strided_view_compute_statistic_finish (numbers, outcome.result, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (mtl_strided_view_get_volume (least), ==, N_COLUMNS);
+  outcome_clear (&outcome);
 }
 
 static void
@@ -654,6 +716,8 @@ main (int   argc,
   g_test_add_func ("/Threads/same-with-any-number", test_same_with_any_number);
   g_test_add_func ("/Threads/many-callers", test_many_callers);
   g_test_add_func ("/Async/results", test_results);
+  g_test_add_func ("/Async/comparisons", test_comparisons);
+  g_test_add_func ("/Async/statistic", test_statistic);
   g_test_add_func ("/Async/cancelled-before", test_cancelled_before);
   g_test_add_func ("/Async/cancelled-within", test_cancelled_within);
   g_test_add_func ("/Async/progress-waits", test_progress_waits);

@@ -156,6 +156,47 @@ get_views_in_background (MtlTensorFile  *tensors,
 }
 
 static void
+test_one_async (TestFolder    *folder,
+                gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_large (folder, "file");
+
+  for (MODES (mode))
+    {
+      g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
+      g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (tensors), 0);
+      const char *name = mtl_tensor_file_entry_get_name (entry);
+      g_autoptr (MtlStridedView) expected = get_view (tensors, name);
+      g_autoptr (MtlStridedView) by_name = NULL, by_entry = NULL;
+      g_autoptr (GAsyncResult) named = NULL, of_entry = NULL, checked = NULL;
+      g_autoptr (GError) error = NULL;
+      Outcome outcome = outcome_new_without_progress ();
+
+      mtl_tensor_file_load_view_async (tensors, name, G_PRIORITY_DEFAULT, NULL, outcome_on_ready,
+                                       &outcome);
+      named = outcome_wait (&outcome);
+      by_name = mtl_tensor_file_load_view_finish (tensors, named, &error);
+      g_assert_no_error (error);
+      g_assert_true (mtl_strided_view_array_equal (by_name, expected, NULL, &error));
+
+      outcome = outcome_new_without_progress ();
+      mtl_tensor_file_entry_load_view_async (entry, G_PRIORITY_DEFAULT, NULL, outcome_on_ready,
+                                             &outcome);
+      of_entry = outcome_wait (&outcome);
+      by_entry = mtl_tensor_file_entry_load_view_finish (entry, of_entry, &error);
+      g_assert_no_error (error);
+      g_assert_true (mtl_strided_view_array_equal (by_entry, expected, NULL, &error));
+
+      outcome = outcome_new_without_progress ();
+      mtl_tensor_file_entry_check_async (entry, MTL_TENSOR_CHECKS_NONE, G_PRIORITY_DEFAULT, NULL,
+                                         outcome_on_ready, &outcome);
+      checked = outcome_wait (&outcome);
+      g_assert_true (mtl_tensor_file_entry_check_finish (entry, checked, &error));
+      g_assert_no_error (error);
+    }
+}
+
+static void
 test_async (TestFolder    *folder,
             gconstpointer  data)
 {
@@ -302,6 +343,7 @@ main (int   argc,
   add_folder_test ("/TensorFile/views/changed", test_changed);
   add_folder_test ("/TensorFile/views/cut-meanwhile", test_cut_meanwhile);
   add_folder_test ("/TensorFile/views/async", test_async);
+  add_folder_test ("/TensorFile/views/async/one", test_one_async);
   add_folder_test ("/TensorFile/views/async/forgotten", test_async_forgotten);
   add_folder_test ("/TensorFile/views/prefetch", test_prefetch);
 #ifdef __linux__

@@ -274,6 +274,13 @@ outcome_new (GCancellable *cancelled)
   return (Outcome) { .thread = g_thread_self (), .cancelled = cancelled };
 }
 
+/* There are no data to free then. */
+static inline Outcome
+outcome_new_without_progress (void)
+{
+  return (Outcome) { .thread = g_thread_self (), .n_freed = 1 };
+}
+
 static inline void
 outcome_on_progress (goffset  done,
                      goffset  total,

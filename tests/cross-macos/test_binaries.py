@@ -151,7 +151,8 @@ def test_other_sources(cpu, name, tmp_path):
     """These compile without a warning, too, with the flags of the others."""
     flags, _ = COMMANDS[cpu]["mtldl/base/mtl-error.c"]
     arguments, folder = read_commands(HERE)[name]
-    command = [*(flag for flag in without_output(flags)[:-1] if not flag.startswith("-I")),
+    command = [*(flag for flag in without_output(flags)[:-1]
+                 if not flag.startswith("-I") and flag != "-DMTLDL_COMPILATION"),
                *headers_for_macos(arguments, flags[1]),
                *(argument for argument in arguments if argument.startswith("-D")), arguments[-1]]
     status, text = compile_like((command, folder), tmp_path)

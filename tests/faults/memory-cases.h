@@ -93,6 +93,9 @@ OBJECT (view_new_filled,
 OBJECT (view_new_for_data,
         mtl_strided_view_new_for_data (f->data, sizeof f->data, MTL_DTYPE_UINT8, DIMS (2, 3),
                                        NULL, 0, 0, MTL_BUFFER_FLAGS_NONE, NULL, NULL, error))
+OBJECT (view_new_from_bytes_with_byte_strides,
+        mtl_strided_view_new_from_bytes_with_byte_strides (f->bytes, MTL_DTYPE_UINT8, DIMS (2),
+                                                           DIMS (2), error))
 OBJECT (view_new_from_bytes,
         mtl_strided_view_new_from_bytes (f->bytes, MTL_DTYPE_UINT8, DIMS (2, 3), error))
 OBJECT (view_new_from_doubles,

@@ -505,7 +505,12 @@ test_one_blit (void)
 
 static const char *const device_names[N_METAL_DEVICES] = { "unified", "discrete", "twin",
                                                           "integrated" };
-static const char *const mode_names[] = { "host", "shared", "managed", "private" };
+static const char *const mode_names[] = {
+  [MTL_STORAGE_MODE_HOST] = "host",
+  [MTL_STORAGE_MODE_SHARED] = "shared",
+  [MTL_STORAGE_MODE_MANAGED] = "managed",
+  [MTL_STORAGE_MODE_PRIVATE] = "private",
+};
 
 static void
 add_pair (int            dest_ordinal,

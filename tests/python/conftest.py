@@ -9,6 +9,8 @@ every mode: those marked any_memory.
 import importlib.util
 import os
 import random
+import subprocess
+import sys
 
 import gi
 
@@ -16,6 +18,7 @@ gi.require_version("Mtl", "1")
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
+from gi._gi import Repository  # noqa: E402
 from gi.repository import Gio, GLib, Mtl  # noqa: E402
 
 NUMERIC = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -28,6 +31,21 @@ SECONDS = float(os.environ.get("MTL_TEST_SECONDS", 60))
 NOTES = []
 
 HOST = Mtl.Device.get_host()
+
+
+def has_namespace(name):
+    """Whether this build has a bridge. It is not loaded."""
+    return "1" in Repository.get_default().enumerate_versions(name)
+
+
+def call_apart(call):
+    """Evaluates a call of a function of a test's module in a process of its own. Libraries of
+    GStreamer and GTK bring what unwinds the stack in another way, and then JAX ends the process."""
+    done = subprocess.run([sys.executable, "-c", f"import {call.partition('.')[0]}\n{call}"],
+                          cwd=os.path.dirname(__file__), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 DEFAULT = Mtl.Device.get_default()
 METAL = [device for device in Mtl.Device.list()
          if device.get_device_type() == Mtl.DeviceType.METAL]

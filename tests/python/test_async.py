@@ -126,6 +126,16 @@ def test_results_without_a_view_to_write_to(source):
             assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
 
     asyncio.run(main())
+    View, outcome = Mtl.StridedView, Outcome()
+    for start, finish, args in ((View.copy_async, View.copy_finish, ("C", None, None)),
+                                (View.dup_bytes_async, View.dup_bytes_finish, (None, None)),
+                                (View.array_equal_async, View.array_equal_finish, (source, None)),
+                                (View.all_close_async, View.all_close_finish,
+                                 (source, 0, 0, None)),
+                                (View.compute_statistic_async, View.compute_statistic_finish,
+                                 ("mean", None, None))):
+        assert start(source, *args, outcome.ready) is None
+        assert finish(*outcome.wait()) is not None
 
 
 @pytest.mark.any_memory

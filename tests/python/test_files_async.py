@@ -35,8 +35,34 @@ def test_open(file):
     assert read.get_mode() == Mtl.FileMode.READ
 
 
+def test_one_view(file):
+    builder_of(x=[1, 2], y=[3]).write(file)
+    tensors = Mtl.load(file)
+    entry = tensors.lookup_entry("x")
+
+    async def main():
+        return await asyncio.gather(tensors.load_view_async("x"), entry.load_view_async(),
+                                    entry.check_async(Mtl.TensorChecks.NAN))
+
+    by_name, by_entry, is_right = asyncio.run(main())
+    assert by_name.tolist() == by_entry.tolist() == [1, 2] and is_right is True
+    assert tensors.has_tensor("x") and not tensors.has_tensor("z")
+    assert tensors.lookup_entry("z") is None
+
+    results, context = [], GLib.MainContext.default()
+    tensors.load_view_async("x", callback=lambda _, result: results.append(result))
+    entry.load_view_async(callback=lambda _, result: results.append(result))
+    while len(results) < 2:
+        context.iteration(True)
+    named, = (result for result in results if result.get_source_object() is tensors)
+    of_entry, = (result for result in results if result.get_source_object() is entry)
+    assert tensors.load_view_finish(named).tolist() == [1, 2]
+    assert entry.load_view_finish(of_entry).tolist() == [1, 2]
+
+
 BACKGROUND = {
     "open": lambda tensors, file, **rest: Mtl.TensorFile.open_async(file, **rest),
+    "load_view": lambda tensors, file, **rest: tensors.load_view_async("x", **rest),
     "load_views": lambda tensors, file, **rest: tensors.load_views_async(**rest),
     "check": lambda tensors, file, **rest: tensors.check_async(Mtl.TensorChecks.NONE, **rest),
     "write": lambda tensors, file, **rest: builder_of(x=[1]).write_async(file, **rest),

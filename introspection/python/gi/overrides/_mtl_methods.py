@@ -131,7 +131,7 @@ def _set_flat(self, value):
 
 
 class Flags:
-    """Those of numpy.asarray(view), to read: if they were set, that would change another array."""
+    """NumPy's flags, to read: if they were set, that would change another array."""
 
     __slots__ = ("_view",)
 
@@ -168,6 +168,6 @@ def install():
     StridedView.imag = property(_get_imag, _set_imag,
                                 doc="The imaginary parts, in the same memory.")
     StridedView.flat = property(_get_flat, _set_flat, doc="An iterator over all elements.")
-    StridedView.flags = property(Flags, doc="Those of numpy.asarray(view), to read.")
+    StridedView.flags = property(Flags, doc="NumPy's flags, to read.")
     StridedView.device = property(StridedView.get_device, doc="The device of the memory.")
     StridedView.data = property(memoryview, doc="A memoryview of the elements.")
