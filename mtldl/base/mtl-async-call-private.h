@@ -33,6 +33,19 @@ typedef struct
   gboolean is_alone;   /* in a thread of its own */
 } MtlAsyncCall;
 
+/* Allocates a call of a type of that size, with zeros for its arguments. */
+gpointer mtl_async_call_new         (gsize                 size,
+                                     MtlAsyncFunc          run,
+                                     GDestroyNotify        free_result,
+                                     GDestroyNotify        clear,
+                                     int                   io_priority);
+
+/* The caller is told of the progress before the operation ends. */
+void     mtl_async_call_set_progress (gpointer              call,
+                                      GFileProgressCallback progress,
+                                      gpointer              progress_data,
+                                      GDestroyNotify        progress_destroy);
+
 /* Takes ownership of the call, which was allocated with g_new(). A cancelled task
  * does not end before its thread has, because until then the thread may write. */
 void     mtl_async_call_start       (gpointer              call,

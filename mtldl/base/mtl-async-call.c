@@ -113,6 +113,33 @@ end_thread (GObject      *source_object,
     g_task_return_boolean (task, TRUE);
 }
 
+gpointer
+mtl_async_call_new (gsize          size,
+                    MtlAsyncFunc   run,
+                    GDestroyNotify free_result,
+                    GDestroyNotify clear,
+                    int            io_priority)
+{
+  MtlAsyncCall *self = g_malloc0 (size);
+
+  self->run = run;
+  self->free_result = free_result;
+  self->clear = clear;
+  self->io_priority = io_priority;
+  return self;
+}
+
+void
+mtl_async_call_set_progress (gpointer              call,
+                             GFileProgressCallback progress,
+                             gpointer              progress_data,
+                             GDestroyNotify        progress_destroy)
+{
+  MtlAsyncCall *self = call;
+
+  self->progress = mtl_progress_new (progress, progress_data, progress_destroy, self->io_priority);
+}
+
 void
 mtl_async_call_start (gpointer             call,
                       gpointer             self,

@@ -11,7 +11,7 @@ struct _MtlDevice
   GObject parent_instance;
 };
 
-/* What a kind of device offers. It does not support the operations that it leaves
+/* The operations of a kind of device. It does not support the operations that it leaves
  * unimplemented. All functions can be called from any thread, and a handle is the
  * device's own. */
 typedef struct _MtlDeviceClass MtlDeviceClass;

@@ -497,7 +497,7 @@ MtlStorageMode
 mtl_device_resolve_storage_mode (MtlDevice      *self,
                                  MtlStorageMode  mode)
 {
-  /* From what the host reaches best. */
+  /* The mode that the host reaches best comes first. */
   static const MtlStorageMode modes[] = {
     MTL_STORAGE_MODE_HOST, MTL_STORAGE_MODE_SHARED, MTL_STORAGE_MODE_MANAGED,
     MTL_STORAGE_MODE_PRIVATE,

@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/* What g_initable_new() asks for, from the first property to init(). */
+/* The properties of a buffer that g_initable_new() makes, from the first one to init(). */
 typedef struct
 {
   MtlDevice *device;
@@ -27,5 +27,9 @@ struct _MtlBuffer
 };
 
 MtlBuffer *mtl_buffer_new_for_memory (MtlMemory  *memory);
+gboolean   mtl_buffer_check_range    (MtlBuffer  *self,
+                                      gsize       offset,
+                                      gsize       size,
+                                      GError    **error);
 
 G_END_DECLS

@@ -70,11 +70,7 @@ mtl_tensor_file_open_async (GFile               *file,
   g_return_if_fail (device == NULL || MTL_IS_DEVICE (device));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = g_new0 (OpenCall, 1);
-  call->parent.run = run_open;
-  call->parent.free_result = g_object_unref;
-  call->parent.clear = open_call_clear;
-  call->parent.io_priority = io_priority;
+  call = mtl_async_call_new (sizeof *call, run_open, g_object_unref, open_call_clear, io_priority);
   call->file = g_object_ref (file);
   call->mode = mode;
   g_set_object (&call->device, device);
@@ -158,11 +154,8 @@ mtl_tensor_file_load_view_async (MtlTensorFile       *self,
   g_return_if_fail (name != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = g_new0 (ViewCall, 1);
-  call->parent.run = run_load_view;
-  call->parent.free_result = g_object_unref;
-  call->parent.clear = view_call_clear;
-  call->parent.io_priority = io_priority;
+  call = mtl_async_call_new (sizeof *call, run_load_view, g_object_unref, view_call_clear,
+                             io_priority);
   call->name = g_strdup (name);
   mtl_async_call_start (call, self, mtl_tensor_file_load_view_async, cancellable, callback,
                         user_data);
@@ -276,13 +269,9 @@ mtl_tensor_file_load_views_async (MtlTensorFile         *self,
   g_return_if_fail (MTL_IS_TENSOR_FILE (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = g_new0 (ViewsCall, 1);
-  call->parent.run = run_load_views;
-  call->parent.free_result = (GDestroyNotify) views_free;
-  call->parent.clear = views_call_clear;
-  call->parent.io_priority = io_priority;
-  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy,
-                                            io_priority);
+  call = mtl_async_call_new (sizeof *call, run_load_views, (GDestroyNotify) views_free,
+                             views_call_clear, io_priority);
+  mtl_async_call_set_progress (call, progress, progress_data, progress_destroy);
   call->pattern = g_strdup (pattern);
   mtl_async_call_start (call, self, mtl_tensor_file_load_views_async, cancellable, callback,
                         user_data);
@@ -377,11 +366,8 @@ mtl_tensor_file_check_async (MtlTensorFile         *self,
   g_return_if_fail (MTL_IS_TENSOR_FILE (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = g_new0 (CheckCall, 1);
-  call->parent.run = run_check;
-  call->parent.io_priority = io_priority;
-  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy,
-                                            io_priority);
+  call = mtl_async_call_new (sizeof *call, run_check, NULL, NULL, io_priority);
+  mtl_async_call_set_progress (call, progress, progress_data, progress_destroy);
   call->checks = checks;
   mtl_async_call_start (call, self, mtl_tensor_file_check_async, cancellable, callback, user_data);
 }
@@ -445,10 +431,7 @@ mtl_tensor_file_entry_load_view_async (MtlTensorFileEntry  *self,
   g_return_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = g_new0 (MtlAsyncCall, 1);
-  call->run = run_load_entry;
-  call->free_result = g_object_unref;
-  call->io_priority = io_priority;
+  call = mtl_async_call_new (sizeof *call, run_load_entry, g_object_unref, NULL, io_priority);
   mtl_async_call_start (call, self, mtl_tensor_file_entry_load_view_async, cancellable, callback,
                         user_data);
 }
@@ -517,9 +500,7 @@ mtl_tensor_file_entry_check_async (MtlTensorFileEntry  *self,
   g_return_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = g_new0 (CheckCall, 1);
-  call->parent.run = run_check_entry;
-  call->parent.io_priority = io_priority;
+  call = mtl_async_call_new (sizeof *call, run_check_entry, NULL, NULL, io_priority);
   call->checks = checks;
   mtl_async_call_start (call, self, mtl_tensor_file_entry_check_async, cancellable, callback,
                         user_data);

@@ -30,18 +30,16 @@ call_clear (gpointer data)
  * meanwhile. */
 static Call *
 call_new (MtlTensorFileBuilder  *self,
+          MtlAsyncFunc           run,
           GFile                 *file,
           int                    io_priority,
           GFileProgressCallback  progress,
           gpointer               progress_data,
           GDestroyNotify         progress_destroy)
 {
-  Call *call = g_new0 (Call, 1);
+  Call *call = mtl_async_call_new (sizeof *call, run, NULL, call_clear, io_priority);
 
-  call->parent.clear = call_clear;
-  call->parent.io_priority = io_priority;
-  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy,
-                                            io_priority);
+  mtl_async_call_set_progress (call, progress, progress_data, progress_destroy);
   call->parent.is_lasting = TRUE;
   call->builder = mtl_tensor_file_builder_copy (self, &call->error);
   call->file = g_object_ref (file);
@@ -112,8 +110,8 @@ mtl_tensor_file_builder_write_async (MtlTensorFileBuilder  *self,
   g_return_if_fail (G_IS_FILE (file));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (self, file, io_priority, progress, progress_data, progress_destroy);
-  call->parent.run = run_write;
+  call = call_new (self, run_write, file, io_priority, progress, progress_data,
+                   progress_destroy);
   mtl_async_call_start (call, self, mtl_tensor_file_builder_write_async, cancellable, callback,
                         user_data);
 }
@@ -197,8 +195,8 @@ mtl_tensor_file_builder_write_shards_async (MtlTensorFileBuilder  *self,
   g_return_if_fail (G_IS_FILE (index));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (self, index, io_priority, progress, progress_data, progress_destroy);
-  call->parent.run = run_write_shards;
+  call = call_new (self, run_write_shards, index, io_priority, progress, progress_data,
+                   progress_destroy);
   call->max_size = max_size;
   mtl_async_call_start (call, self, mtl_tensor_file_builder_write_shards_async, cancellable,
                         callback, user_data);

@@ -41,13 +41,9 @@ call_new (MtlAsyncFunc          run,
           gpointer              progress_data,
           GDestroyNotify        progress_destroy)
 {
-  Call *call = g_new0 (Call, 1);
+  Call *call = mtl_async_call_new (sizeof *call, run, free_result, call_clear, G_PRIORITY_DEFAULT);
 
-  call->parent.run = run;
-  call->parent.free_result = free_result;
-  call->parent.clear = call_clear;
-  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy,
-                                            G_PRIORITY_DEFAULT);
+  mtl_async_call_set_progress (call, progress, progress_data, progress_destroy);
   return call;
 }
 

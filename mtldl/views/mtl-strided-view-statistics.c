@@ -305,11 +305,9 @@ mtl_strided_view_compute_statistics_async (MtlStridedView        *self,
   g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = g_new0 (MtlAsyncCall, 1);
-  call->run = run_compute_statistics;
-  call->free_result = g_object_unref;
-  call->progress = mtl_progress_new (progress, progress_data, progress_destroy,
-                                     G_PRIORITY_DEFAULT);
+  call = mtl_async_call_new (sizeof *call, run_compute_statistics, g_object_unref, NULL,
+                             G_PRIORITY_DEFAULT);
+  mtl_async_call_set_progress (call, progress, progress_data, progress_destroy);
   mtl_async_call_start (call, self, mtl_strided_view_compute_statistics_async, cancellable,
                         callback, user_data);
 }
@@ -560,11 +558,9 @@ mtl_strided_view_compute_histogram_async (MtlStridedView        *self,
   g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = g_new0 (HistogramCall, 1);
-  call->parent.run = run_compute_histogram;
-  call->parent.free_result = counts_free;
-  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy,
-                                            G_PRIORITY_DEFAULT);
+  call = mtl_async_call_new (sizeof *call, run_compute_histogram, counts_free, NULL,
+                             G_PRIORITY_DEFAULT);
+  mtl_async_call_set_progress (call, progress, progress_data, progress_destroy);
   call->low = low;
   call->high = high;
   call->n_bins = n_bins;
@@ -871,10 +867,8 @@ mtl_strided_view_compute_statistic_async (MtlStridedView      *self,
   g_return_if_fail (axes != NULL || n_axes == 0);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = g_new0 (StatisticCall, 1);
-  call->parent.run = run_compute_statistic;
-  call->parent.free_result = g_object_unref;
-  call->parent.clear = statistic_call_clear;
+  call = mtl_async_call_new (sizeof *call, run_compute_statistic, g_object_unref,
+                             statistic_call_clear, G_PRIORITY_DEFAULT);
   call->statistic = statistic;
   call->axes = g_memdup2 (axes, n_axes * sizeof *axes);
   call->n_axes = n_axes;

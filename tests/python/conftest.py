@@ -34,7 +34,7 @@ HOST = Mtl.Device.get_host()
 
 
 def has_namespace(name):
-    """Whether this build has a bridge. It is not loaded."""
+    """Returns True if this build has a bridge, without loading it."""
     return "1" in Repository.get_default().enumerate_versions(name)
 
 

@@ -24,7 +24,7 @@ NAMES = sorted(name for name, found in vars(Mtl.StridedView).items()
                if (found.__doc__ or "").startswith(("Does the same as numpy.ndarray.",
                                                     "That of numpy.ndarray:")))
 
-# What writes to an array, and what the array is then.
+# Methods that write to an array, and the array afterwards.
 WRITERS = {
     "sort": lambda x: x.sort(axis=0),
     "partition": lambda x: x.partition(1),

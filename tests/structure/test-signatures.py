@@ -14,12 +14,12 @@ C = '{http://www.gtk.org/introspection/c/1.0}'
 GLIB = '{http://www.gtk.org/introspection/glib/1.0}'
 
 CALLABLES = ('function', 'method', 'constructor')
-# What only the asynchronous variant has.
+# Parameters that only the asynchronous variant has.
 PROGRESS = ('progress', 'progress_data', 'progress_destroy')
 ASYNC = {'io_priority', *PROGRESS, 'callback', 'user_data'}
 # Those that come first, in this order, unless a constructor is named for what it is made from.
 FIRST = ('file', 'device', 'dtype', 'size', 'shape', 'storage_mode')
-# What does not follow the rules yet. Whatever does has to leave this list.
+# These do not follow the rules yet. One that does has to leave this list.
 NOT_YET = [
     'mtl_buffer_copy: can be cancelled, and has no asynchronous variant',
     'mtl_buffer_copy_from: can be cancelled, and has no asynchronous variant',
@@ -224,7 +224,7 @@ SAMPLE = f'''
 </namespace>'''
 
 CALL = '<field name="call"><callback name="call"/></field></record>'
-# What each rule finds in the sample, if that is changed: text, what replaces it, the fault.
+# Changes of the sample, and the fault that a rule finds then: text, its replacement, the fault.
 SAMPLES = [
     ('mtl_thing_load_async', 'mtl_thing_read_async', 'load: can be cancelled, and has no async'),
     ('mtl_thing_load_async', 'mtl_thing_read_async', 'read_async: has no synchronous variant'),

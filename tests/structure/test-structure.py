@@ -120,7 +120,7 @@ def find_upward_includes():
                 yield f'{name} includes {home}'
 
 
-# What the library exports for the Python module alone.
+# The header of the functions that only the Python module may call.
 BINDINGS = 'mtl-bindings-private.h'
 
 

@@ -92,7 +92,7 @@ function _makeIntegerConverters() {
 
 var INTEGER_CONVERTERS = _makeIntegerConverters();
 
-// As for integers; of numbers, one by one.
+// The same for numbers.
 function _makeDoubleConverters() {
     const [isArray, isList, makeList] = [_isArray, Array.isArray, Array.from.bind(Array)];
     const [isScalar, toNumber, show] = [_isScalar, Number, _show];

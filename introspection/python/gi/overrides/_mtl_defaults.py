@@ -44,7 +44,7 @@ def set_defaults(function, name):
 
 
 def set_all_defaults(namespace, functions):
-    """As set_defaults(), for the functions of a namespace, by name."""
+    """Does what set_defaults() does for the functions of a namespace, by name."""
     for name, function in functions.items():
         if isinstance(function, FunctionType):
             set_defaults(function, f"{namespace}.{name}")
