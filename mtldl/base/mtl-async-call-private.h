@@ -15,7 +15,7 @@ gboolean mtl_task_run_alone (GTask           *task,
 
 /* Returns the result of the operation, or TRUE as a pointer if there is no other;
  * NULL on error. */
-typedef gpointer                  (* MtlAsyncFunc) (gpointer           self,
+typedef gpointer (* MtlAsyncFunc) (gpointer           self,
                                    gpointer           call,
                                    const MtlMonitor  *monitor,
                                    GError           **error);

@@ -37,14 +37,10 @@ call_clear (gpointer data)
 
 static Call *
 call_new (MtlAsyncFunc   run,
-          GDestroyNotify free_result)
+          GDestroyNotify free_result,
+          int            io_priority)
 {
-  Call *call = g_new0 (Call, 1);
-
-  call->parent.run = run;
-  call->parent.free_result = free_result;
-  call->parent.clear = call_clear;
-  return call;
+  return mtl_async_call_new (sizeof (Call), run, free_result, call_clear, io_priority);
 }
 
 static gpointer
@@ -85,7 +81,7 @@ mtl_buffer_dup_bytes_async (MtlBuffer           *self,
   g_return_if_fail (MTL_IS_BUFFER (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (run_dup_bytes, (GDestroyNotify) g_bytes_unref);
+  call = call_new (run_dup_bytes, (GDestroyNotify) g_bytes_unref, G_PRIORITY_DEFAULT);
   call->offset = offset;
   call->size = size;
   mtl_async_call_start (call, self, mtl_buffer_dup_bytes_async, cancellable, callback, user_data);
@@ -156,7 +152,7 @@ mtl_buffer_set_bytes_async (MtlBuffer           *self,
   g_return_if_fail (bytes != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (run_set_bytes, NULL);
+  call = call_new (run_set_bytes, NULL, G_PRIORITY_DEFAULT);
   call->offset = offset;
   call->bytes = g_bytes_ref (bytes);
   mtl_async_call_start (call, self, mtl_buffer_set_bytes_async, cancellable, callback, user_data);
@@ -217,7 +213,8 @@ mtl_buffer_copy_async (MtlBuffer           *self,
   g_return_if_fail (MTL_IS_BUFFER (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  mtl_async_call_start (call_new (run_copy, g_object_unref), self, mtl_buffer_copy_async,
+  mtl_async_call_start (call_new (run_copy, g_object_unref, G_PRIORITY_DEFAULT), self,
+                        mtl_buffer_copy_async,
                         cancellable, callback, user_data);
 }
 
@@ -291,7 +288,7 @@ mtl_buffer_copy_from_async (MtlBuffer           *self,
   g_return_if_fail (MTL_IS_BUFFER (source));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (run_copy_from, NULL);
+  call = call_new (run_copy_from, NULL, G_PRIORITY_DEFAULT);
   call->offset = offset;
   call->source = g_object_ref (source);
   call->source_offset = source_offset;
@@ -366,7 +363,7 @@ mtl_buffer_fill_async (MtlBuffer           *self,
   g_return_if_fail (pattern != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (run_fill, NULL);
+  call = call_new (run_fill, NULL, G_PRIORITY_DEFAULT);
   call->offset = offset;
   call->size = size;
   call->bytes = g_bytes_ref (pattern);
@@ -428,7 +425,7 @@ mtl_buffer_synchronize_async (MtlBuffer           *self,
   g_return_if_fail (MTL_IS_BUFFER (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  mtl_async_call_start (call_new (run_synchronize, NULL), self, mtl_buffer_synchronize_async,
+  mtl_async_call_start (call_new (run_synchronize, NULL, G_PRIORITY_DEFAULT), self, mtl_buffer_synchronize_async,
                         cancellable, callback, user_data);
 }
 
@@ -501,8 +498,7 @@ mtl_buffer_new_mapped_async (GFile               *file,
   g_return_if_fail (device == NULL || MTL_IS_DEVICE (device));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (run_new_mapped, g_object_unref);
-  call->parent.io_priority = io_priority;
+  call = call_new (run_new_mapped, g_object_unref, io_priority);
   call->file = g_object_ref (file);
   g_set_object (&call->device, device);
   call->file_offset = offset;

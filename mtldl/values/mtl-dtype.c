@@ -281,7 +281,7 @@ mtl_dtype_get_kind (MtlDType self)
  *
  * Gets the size of an element in bits, such as 4 for `float4_e2m1fn`, or 64 for
  * `complex64`. For %MTL_DTYPE_OTHER it is 0; use
- * [method@Mtl.StridedView.get_item_bits] instead.
+ * [method@Mtl.StridedLayout.get_item_bits] instead.
  *
  * Returns: the number of bits
  *
