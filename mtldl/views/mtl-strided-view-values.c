@@ -10,7 +10,6 @@
 
 #include "mtl-error-private.h"
 #include "mtl-number-private.h"
-#include "mtl-strided-layout-private.h"
 
 /* The values have 8 bytes each. Lanes count as one more axis. */
 static gboolean
@@ -59,23 +58,14 @@ view_values (MtlStridedView  *self,
 {
   gint64 shape[MTL_LAYOUT_MAX_DIMS + 1];
   gsize n_dims = self->layout.n_dims;
-  g_autoptr (MtlStridedLayout) owned = NULL;
-  g_autoptr (MtlBuffer) buffer = NULL;
-  MtlLayout layout;
 
   for (gsize i = 0; i < n_dims; i++)
     shape[i] = mtl_layout_shape (&self->layout)[i];
   if (self->type.lanes != 1)
     shape[n_dims++] = self->type.lanes;
 
-  if (!mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_dtype_get_bits (dtype), &layout,
-                             error))
-    return NULL;
-
-  owned = mtl_strided_layout_new_take (&layout);
-  buffer = mtl_buffer_new_for_data (mtl_device_get_host (), values, n_values * sizeof (gint64),
-                                    MTL_BUFFER_FLAGS_NONE, NULL, NULL, error);
-  return buffer != NULL ? mtl_strided_view_new (buffer, owned, dtype, 0, error) : NULL;
+  return mtl_strided_view_new_for_data (values, n_values * sizeof (gint64), dtype, shape, n_dims,
+                                        NULL, 0, 0, MTL_BUFFER_FLAGS_NONE, NULL, NULL, error);
 }
 
 /* Returns n_values converted numbers, at least one. */

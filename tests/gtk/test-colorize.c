@@ -599,17 +599,17 @@ test_async (void)
 static void
 test_no_color_map (void)
 {
-  static const MtlDType dtypes[] = { MTL_DTYPE_UINT8, MTL_DTYPE_UINT16, MTL_DTYPE_FLOAT16,
-                                     MTL_DTYPE_FLOAT32 };
+  static const MtlDType gray_dtypes[] = { MTL_DTYPE_UINT8, MTL_DTYPE_UINT16, MTL_DTYPE_FLOAT16,
+                                          MTL_DTYPE_FLOAT32 };
   g_autoptr (MtlStridedView) doubles = new_view (MTL_DTYPE_FLOAT64, DIMS (2, 2));
   g_autoptr (MtlStridedView) empty = new_view (MTL_DTYPE_UINT8, DIMS (0, 2));
   g_autoptr (MtlStridedView) nothing = colorize (empty, MTL_GTK_COLOR_MAP_NONE, 0, 1);
 
   g_assert_cmpint (mtl_strided_view_get_volume (nothing), ==, 0);
-  for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
+  for (gsize i = 0; i < G_N_ELEMENTS (gray_dtypes); i++)
     {
       const double full = i == 0 ? 255 : i == 1 ? 65535 : 1;
-      g_autoptr (MtlStridedView) view = new_view (dtypes[i], DIMS (16, 16));
+      g_autoptr (MtlStridedView) view = new_view (gray_dtypes[i], DIMS (16, 16));
       g_autoptr (MtlStridedView) pixels = NULL;
       const guint8 *data;
 
