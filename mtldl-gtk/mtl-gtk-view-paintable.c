@@ -140,8 +140,8 @@ static GParamSpec *properties[N_PROPS];
 
 static void paintable_init (GdkPaintableInterface *interface);
 
-G_DEFINE_TYPE_WITH_CODE (MtlGtkViewPaintable, mtl_gtk_view_paintable, G_TYPE_OBJECT,
-                         G_IMPLEMENT_INTERFACE (GDK_TYPE_PAINTABLE, paintable_init))
+G_DEFINE_FINAL_TYPE_WITH_CODE (MtlGtkViewPaintable, mtl_gtk_view_paintable, G_TYPE_OBJECT,
+                               G_IMPLEMENT_INTERFACE (GDK_TYPE_PAINTABLE, paintable_init))
 
 /* Only [height, width] leaves it open what the numbers are. */
 static gboolean

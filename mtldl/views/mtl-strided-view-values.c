@@ -19,7 +19,8 @@ count_values (MtlStridedView  *self,
 {
   gint64 volume = mtl_layout_get_volume (&self->layout), n, size;
 
-  if (!mtl_element_type_check_numeric (self->type, error))
+  if (!mtl_element_type_check_numeric (self->type, error)
+      || !mtl_memory_check_host_accessible (self->memory, error))
     return FALSE;
 
   if (__builtin_mul_overflow (volume, self->type.lanes, &n)
@@ -73,7 +74,6 @@ static gpointer
 read_values (MtlStridedView  *self,
              MtlDType         dtype,
              gsize           *n_values,
-             GCancellable    *cancellable,
              GError         **error)
 {
   MTL_USE_VIEW (self);
@@ -95,7 +95,7 @@ read_values (MtlStridedView  *self,
     return g_steal_pointer (&values);
 
   view = view_values (self, values, *n_values, dtype, error);
-  if (view == NULL || !mtl_strided_view_copy_from (view, self, cancellable, error))
+  if (view == NULL || !mtl_strided_view_copy_from (view, self, NULL, error))
     return NULL;
 
   return g_steal_pointer (&values);
@@ -105,24 +105,19 @@ read_values (MtlStridedView  *self,
  * mtl_strided_view_get_doubles:
  * @self: a view
  * @n_values: (out): return location for the number of values
- * @cancellable: (nullable): a cancellable
- * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ * @error: return location for a [error@Mtl.Error]
  *
  * Reads all elements as doubles, in C order and by the rules of
  * [method@Mtl.StridedView.get_double]. The lanes of vectors count as one more
- * axis, the last. Unlike that function, it also reads memory that only a device
- * can access.
+ * axis, the last.
  *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: the elements are not real numbers, or the device
- *   cannot copy the last bytes of its memory
- * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot read the elements
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not real numbers
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the elements
  * - %MTL_ERROR_INVALID_ARGUMENT: the lanes would become a 65th axis
  * - %MTL_ERROR_OVERFLOW: the size of the values does not fit in 63 bits
  * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
- * - %MTL_ERROR_DEVICE: the device failed
- * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (array length=n_values) (transfer full): the values
  *
@@ -131,13 +126,12 @@ read_values (MtlStridedView  *self,
 double *
 mtl_strided_view_get_doubles (MtlStridedView  *self,
                               gsize           *n_values,
-                              GCancellable    *cancellable,
                               GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (n_values != NULL, NULL);
 
-  return read_values (self, MTL_DTYPE_FLOAT64, n_values, cancellable, error);
+  return read_values (self, MTL_DTYPE_FLOAT64, n_values, error);
 }
 
 /* In place. The elements were of uint64 if they are not floats. */
@@ -166,7 +160,6 @@ check_integers (gpointer   values,
 static gint64 *
 read_int64s (MtlStridedView  *self,
              gsize           *n_values,
-             GCancellable    *cancellable,
              GError         **error)
 {
   MTL_USE_VIEW (self);
@@ -174,7 +167,7 @@ read_int64s (MtlStridedView  *self,
   gboolean is_float = kind == MTL_DTYPE_KIND_FLOAT;
   gboolean is_large = kind == MTL_DTYPE_KIND_UINT && self->type.bits == 64;
   g_autofree gpointer values = read_values (self, is_float ? MTL_DTYPE_FLOAT64 : MTL_DTYPE_INT64,
-                                            n_values, cancellable, error);
+                                            n_values, error);
 
   if (values == NULL
       || ((is_float || is_large) && !check_integers (values, *n_values, is_float, error)))
@@ -187,20 +180,17 @@ read_int64s (MtlStridedView  *self,
  * mtl_strided_view_get_int64s:
  * @self: a view
  * @n_values: (out): return location for the number of values
- * @cancellable: (nullable): a cancellable
- * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ * @error: return location for a [error@Mtl.Error]
  *
  * Reads all elements as 64-bit integers, in C order and by the rules of
  * [method@Mtl.StridedView.get_int64]. The lanes of vectors count as one more
- * axis, the last. Unlike that function, it also reads memory that only a device
- * can access.
+ * axis, the last.
  *
  * Errors:
  *
  * - %MTL_ERROR_OVERFLOW: a value does not fit in an int64, or the size of the
  *   values does not fit in 63 bits
  * - the other errors of [method@Mtl.StridedView.get_doubles]
- * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (array length=n_values) (transfer full): the values
  *
@@ -209,13 +199,12 @@ read_int64s (MtlStridedView  *self,
 gint64 *
 mtl_strided_view_get_int64s (MtlStridedView  *self,
                              gsize           *n_values,
-                             GCancellable    *cancellable,
                              GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (n_values != NULL, NULL);
 
-  return read_int64s (self, n_values, cancellable, error);
+  return read_int64s (self, n_values, error);
 }
 
 static gboolean
@@ -223,7 +212,6 @@ write_values (MtlStridedView  *self,
               gconstpointer    values,
               gsize            n_values,
               MtlDType         dtype,
-              GCancellable    *cancellable,
               GError         **error)
 {
   MTL_USE_VIEW (self);
@@ -256,7 +244,7 @@ write_values (MtlStridedView  *self,
     return TRUE;
 
   source = view_values (self, (gpointer) values, n_values, dtype, error);
-  return source != NULL && mtl_strided_view_copy_from (self, source, cancellable, error);
+  return source != NULL && mtl_strided_view_copy_from (self, source, NULL, error);
 }
 
 /**
@@ -264,8 +252,7 @@ write_values (MtlStridedView  *self,
  * @self: a view
  * @values: (array length=n_values): the elements in C order
  * @n_values: the number of @values, which is the number of elements
- * @cancellable: (nullable): a cancellable
- * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ * @error: return location for a [error@Mtl.Error]
  *
  * Writes all elements by the rules of [method@Mtl.StridedView.set_double]. The
  * lanes of vectors count as one more axis, the last.
@@ -274,13 +261,11 @@ write_values (MtlStridedView  *self,
  *
  * - %MTL_ERROR_INVALID_ARGUMENT: @n_values is not the number of elements
  * - %MTL_ERROR_READ_ONLY: the view is read-only
- * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers, or the device
- *   cannot copy the last bytes of its memory
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the elements
  * - %MTL_ERROR_OVERFLOW: an integer element cannot hold its value
- * - the other errors of [method@Mtl.StridedView.copy_from]
- * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
- * After an error that is not from copying nothing was written.
+ * After an error nothing was written.
  *
  * Returns: %TRUE on success
  *
@@ -290,13 +275,12 @@ gboolean
 mtl_strided_view_set_doubles (MtlStridedView  *self,
                               const double    *values,
                               gsize            n_values,
-                              GCancellable    *cancellable,
                               GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (values != NULL || n_values == 0, FALSE);
 
-  return write_values (self, values, n_values, MTL_DTYPE_FLOAT64, cancellable, error);
+  return write_values (self, values, n_values, MTL_DTYPE_FLOAT64, error);
 }
 
 /**
@@ -304,8 +288,7 @@ mtl_strided_view_set_doubles (MtlStridedView  *self,
  * @self: a view
  * @values: (array length=n_values): the elements in C order
  * @n_values: the number of @values, which is the number of elements
- * @cancellable: (nullable): a cancellable
- * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ * @error: return location for a [error@Mtl.Error]
  *
  * Writes all elements by the rules of [method@Mtl.StridedView.set_int64]. The
  * lanes of vectors count as one more axis, the last.
@@ -313,7 +296,6 @@ mtl_strided_view_set_doubles (MtlStridedView  *self,
  * Errors:
  *
  * - the errors of [method@Mtl.StridedView.set_doubles]
- * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: %TRUE on success
  *
@@ -323,11 +305,10 @@ gboolean
 mtl_strided_view_set_int64s (MtlStridedView  *self,
                              const gint64    *values,
                              gsize            n_values,
-                             GCancellable    *cancellable,
                              GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (values != NULL || n_values == 0, FALSE);
 
-  return write_values (self, values, n_values, MTL_DTYPE_INT64, cancellable, error);
+  return write_values (self, values, n_values, MTL_DTYPE_INT64, error);
 }

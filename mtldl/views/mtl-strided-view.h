@@ -286,24 +286,20 @@ gboolean  mtl_strided_view_set_complex (MtlStridedView  *self,
 MTL_AVAILABLE_IN_1_0
 double   *mtl_strided_view_get_doubles (MtlStridedView  *self,
                                         gsize           *n_values,
-                                        GCancellable    *cancellable,
                                         GError         **error);
 MTL_AVAILABLE_IN_1_0
 gint64   *mtl_strided_view_get_int64s  (MtlStridedView  *self,
                                         gsize           *n_values,
-                                        GCancellable    *cancellable,
                                         GError         **error);
 MTL_AVAILABLE_IN_1_0
 gboolean  mtl_strided_view_set_doubles (MtlStridedView  *self,
                                         const double    *values,
                                         gsize            n_values,
-                                        GCancellable    *cancellable,
                                         GError         **error);
 MTL_AVAILABLE_IN_1_0
 gboolean  mtl_strided_view_set_int64s  (MtlStridedView  *self,
                                         const gint64    *values,
                                         gsize            n_values,
-                                        GCancellable    *cancellable,
                                         GError         **error);
 
 MTL_AVAILABLE_IN_1_0
