@@ -44,6 +44,26 @@ test_ranges (TestFolder    *folder,
 }
 
 static void
+test_background (TestFolder    *folder,
+                 gconstpointer  data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GFile) file = write_pattern (folder, "file", 65537);
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GAsyncResult) refused = NULL;
+  g_autoptr (MtlBuffer) buffer = NULL;
+
+  mtl_buffer_new_mapped_async (file, NULL, 5, 60000, G_PRIORITY_LOW, NULL, take_result, &result);
+  buffer = mtl_buffer_new_mapped_finish (wait_for_result (&result), &error);
+  g_assert_no_error (error);
+  assert_pattern (mtl_buffer_get_contents (buffer), 5, 60000);
+
+  mtl_buffer_new_mapped_async (file, NULL, 5, 65533, G_PRIORITY_LOW, NULL, take_result, &refused);
+  g_assert_null (mtl_buffer_new_mapped_finish (wait_for_result (&refused), &error));
+  g_assert_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS);
+}
+
+static void
 test_empty_file (TestFolder    *folder,
                  gconstpointer  data)
 {
@@ -283,6 +303,7 @@ main (int   argc,
   g_test_init (&argc, &argv, NULL);
 
   add_folder_test ("/Buffer/mapped/ranges", test_ranges);
+  add_folder_test ("/Buffer/mapped/background", test_background);
   add_folder_test ("/Buffer/mapped/empty-file", test_empty_file);
   add_folder_test ("/Buffer/mapped/out-of-bounds", test_out_of_bounds);
   add_folder_test ("/Buffer/mapped/cancelled", test_cancelled);

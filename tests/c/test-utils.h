@@ -205,3 +205,21 @@ get_number (const char *variable,
 
   return value != NULL ? g_ascii_strtoull (value, NULL, 10) : usual;
 }
+
+/* A callback whose data are the address of a result that is NULL until then. */
+static inline void
+take_result (GObject      *source,
+             GAsyncResult *result,
+             gpointer      taken)
+{
+  *(GAsyncResult **) taken = g_object_ref (result);
+}
+
+static inline GAsyncResult *
+wait_for_result (GAsyncResult **result)
+{
+  while (*result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+
+  return *result;
+}

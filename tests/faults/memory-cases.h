@@ -16,15 +16,36 @@ OBJECT (buffer_new_for_data,
 OBJECT (buffer_new_for_handle,
         mtl_buffer_new_for_handle (f->data, sizeof f->data, f->device, NULL, NULL, error))
 OBJECT (buffer_new_mapped, mtl_buffer_new_mapped (f->file, NULL, 0, 8, NULL, error))
+OBJECT (buffer_new_mapped_async,
+        (mtl_buffer_new_mapped_async (f->file, NULL, 0, 8, G_PRIORITY_DEFAULT, NULL, take_result, f),
+         mtl_buffer_new_mapped_finish (wait_for_result (f), error)))
 OBJECT (buffer_dup_mapped_file, dup_mapped_file (f, error))
 OBJECT (buffer_slice, mtl_buffer_slice (f->buffer, 8, 16, error))
 OBJECT (buffer_copy, mtl_buffer_copy (f->buffer, NULL, error))
+OBJECT (buffer_copy_async,
+        (mtl_buffer_copy_async (f->buffer, NULL, take_result, f),
+         mtl_buffer_copy_finish (f->buffer, wait_for_result (f), error)))
 DONE (buffer_copy_from, mtl_buffer_copy_from (f->buffer, 0, f->source, 0, 32, NULL, error))
+DONE (buffer_copy_from_async,
+      (mtl_buffer_copy_from_async (f->buffer, 0, f->source, 0, 32, NULL, take_result, f),
+       mtl_buffer_copy_from_finish (f->buffer, wait_for_result (f), error)))
 DONE (buffer_fill, mtl_buffer_fill (f->buffer, 4, 8, f->pattern, NULL, error))
+DONE (buffer_fill_async,
+      (mtl_buffer_fill_async (f->buffer, 4, 8, f->pattern, NULL, take_result, f),
+       mtl_buffer_fill_finish (f->buffer, wait_for_result (f), error)))
 DONE (buffer_set_bytes, mtl_buffer_set_bytes (f->buffer, 3, f->bytes, NULL, error))
+DONE (buffer_set_bytes_async,
+      (mtl_buffer_set_bytes_async (f->buffer, 3, f->bytes, NULL, take_result, f),
+       mtl_buffer_set_bytes_finish (f->buffer, wait_for_result (f), error)))
 DONE (buffer_did_modify, mtl_buffer_did_modify (f->buffer, 4, 8, error))
 DONE (buffer_synchronize, mtl_buffer_synchronize (f->buffer, NULL, error))
+DONE (buffer_synchronize_async,
+      (mtl_buffer_synchronize_async (f->buffer, NULL, take_result, f),
+       mtl_buffer_synchronize_finish (f->buffer, wait_for_result (f), error)))
 BYTES (buffer_dup_bytes, mtl_buffer_dup_bytes (f->buffer, 1, 20, NULL, error))
+BYTES (buffer_dup_bytes_async,
+       (mtl_buffer_dup_bytes_async (f->buffer, 1, 20, NULL, take_result, f),
+        mtl_buffer_dup_bytes_finish (f->buffer, wait_for_result (f), error)))
 BYTES (buffer_get_bytes, mtl_buffer_get_bytes (f->buffer, 1, 20, error))
 
 /* Types, devices, events */

@@ -6,7 +6,8 @@ import Mtl from 'gi://Mtl?version=1';
 
 import {defaultDevice, host, newBuffer, storageMode} from './memory.js';
 import {
-    equal, ok, recordCalls, run, test, testAllReached, testAnyMemory, throwsGio, throwsMtl,
+    equal, ok, recordCalls, rejectsMtl, run, test, testAllReached, testAnyMemory, throwsGio,
+    throwsMtl,
 } from './tap.js';
 
 const {HOST, PRIVATE} = Mtl.StorageMode;
@@ -231,6 +232,28 @@ testAnyMemory('what is in a buffer stays when it is synchronized', () => {
     equal(buffer.did_modify(0, 2), true);
     throwsMtl('OUT_OF_BOUNDS', /2 bytes/, () => buffer.did_modify(1, 2));
     equal(contentsOf(buffer), [1, 2]);
+});
+
+testAnyMemory('all that waits for the device or a file has a promise', async () => {
+    const buffer = newBuffer(4);
+    const [file] = Gio.File.new_tmp('mtldl-XXXXXX');
+    const cancellable = new Gio.Cancellable();
+
+    equal(await buffer.set_bytes_async(0, bytesOf(1, 2, 3)), true);
+    equal(await buffer.fill_async(2, 2, bytesOf(9)), true);
+    equal(await buffer.synchronize_async(), true);
+    equal([...(await buffer.dup_bytes_async(1, 3)).toArray()], [2, 9, 9]);
+    const copy = await buffer.copy_async();
+    equal(await copy.copy_from_async(0, buffer, 1, 2), true);
+    equal(contentsOf(copy), [2, 9, 9, 9]);
+    file.replace_contents(new Uint8Array([1, 2, 3]), null, false, 0, null);
+    equal(contentsOf(await Mtl.Buffer.new_mapped_async(file, null, 1, 2)), [2, 3]);
+    await rejectsMtl('OUT_OF_BOUNDS', /3 bytes/, Mtl.Buffer.new_mapped_async(file, null, 1, 3));
+    file.delete(null);
+    await rejectsMtl('OUT_OF_BOUNDS', /3 bytes/, buffer.dup_bytes_async(2, 3));
+    cancellable.cancel();
+    await throwsGio('CANCELLED', () => buffer.copy_async(cancellable));
+    equal(contentsOf(buffer), [1, 2, 9, 9]);
 });
 
 test('properties for the construction', () => {

@@ -160,7 +160,9 @@ const ALLOCATING = {
     'Buffer.new_from_bytes': () => Mtl.Buffer.new_from_bytes(small.get_bytes(), host),
     'Buffer.new_uninitialized': () => Mtl.Buffer.new_uninitialized(host, 1, HOST),
     'Buffer.copy': () => small.get_buffer().copy(),
+    'Buffer.copy_finish': () => small.get_buffer().copy_async(),
     'Buffer.dup_bytes': () => small.get_buffer().dup_bytes(0, 4),
+    'Buffer.dup_bytes_finish': () => small.get_buffer().dup_bytes_async(0, 4),
     'StridedView.new_uninitialized': () => Mtl.StridedView.new_uninitialized(host, 'int8', [1]),
     'StridedView.new_from_bytes': () =>
         Mtl.StridedView.new_from_bytes(small.get_bytes(), 'int8', [8]),

@@ -78,6 +78,14 @@ test('element types have the names that NumPy and ml_dtypes use', () => {
     throwsMtl('INVALID_ARGUMENT', /float33/, () => Mtl.DType.from_string('float33'));
 });
 
+test('element types know their kinds', () => {
+    const kinds = {BOOL: 'BOOL', INT4: 'INT', UINT64: 'UINT', BFLOAT16: 'FLOAT',
+        FLOAT8_E4M3FN: 'FLOAT', COMPLEX64: 'COMPLEX', OTHER: 'OTHER'};
+
+    for (const [name, kind] of Object.entries(kinds))
+        equal([name, Mtl.DType.get_kind(Mtl.DType[name])], [name, Mtl.DTypeKind[kind]]);
+});
+
 test('element types know their bits', () => {
     equal(Mtl.DType.get_bits(Mtl.DType.FLOAT32), 32);
     equal(Mtl.DType.get_bits(Mtl.DType.COMPLEX64), 64);

@@ -72,7 +72,7 @@ testAnyMemory('a view describes its elements and their device', () => {
     const view = zeros(FLOAT32, [2, 3]);
     const deviceType = defaultDevice.get_device_type();
 
-    equal([view.get_dtype(), view.get_item_bits(), view.get_lanes()], [FLOAT32, 32, 1]);
+    equal([view.get_dtype(), view.layout.get_item_bits(), view.get_lanes()], [FLOAT32, 32, 1]);
     equal(view.is_padded(), false);
     ok(view.get_device() === defaultDevice);
     equal([view.get_device_type(), view.get_device_ordinal()],

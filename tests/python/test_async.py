@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from gi.repository import Gio, GLib, Mtl
 
-from conftest import HOST, elements, error_code, place, tensor, zeros
+from conftest import (HOST, cancelled, elements, error_code, is_cancelled, new_buffer, place, tensor,
+                      zeros)
 
 SHAPE = (1500, 1000)
 N_BYTES = 4 * 1500 * 1000
@@ -102,6 +103,45 @@ def test_results(calls, source):
     assert wide.dtype == Mtl.DType.FLOAT64 and (elements(wide) == expected).all()
     moved = calls.to_device(source, HOST, Mtl.StorageMode.HOST)
     assert moved.get_device() is HOST and (elements(moved) == expected).all()
+
+
+@pytest.mark.any_memory
+def test_results_of_buffers(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"abc")
+    file = Gio.File.new_for_path(str(path))
+    buffer = new_buffer(4)
+
+    async def main():
+        assert await buffer.set_bytes_async(0, GLib.Bytes.new(b"\1\2\3")) is True
+        assert await buffer.fill_async(2, 2, GLib.Bytes.new(b"\x09")) is True
+        assert await buffer.synchronize_async() is True
+        assert (await buffer.dup_bytes_async(1, 3)).get_data() == b"\2\x09\x09"
+        copy = await buffer.copy_async()
+        assert await copy.copy_from_async(0, buffer, 1, 2) is True
+        assert bytes(copy) == b"\2\x09\x09\x09"
+        assert bytes(await Mtl.Buffer.new_mapped_async(file, None, 1, 2)) == b"bc"
+        for work in (Mtl.Buffer.new_mapped_async(file, None, 1, 3), buffer.dup_bytes_async(2, 3)):
+            with pytest.raises(IndexError, match="3 bytes"):
+                await work
+        for work in (buffer.copy_async(cancelled()), buffer.fill_async(
+                0, 4, GLib.Bytes.new(b"\0"), cancelled())):
+            with pytest.raises(GLib.Error) as caught:
+                await work
+            assert is_cancelled(caught)
+        assert bytes(buffer) == b"\1\2\x09\x09"
+
+    asyncio.run(main())
+
+    for name, args in (("copy", ()), ("copy_from", (0, new_buffer(4), 0, 4)),
+                       ("dup_bytes", (0, 4)), ("fill", (0, 4, GLib.Bytes.new(b"\5"))),
+                       ("set_bytes", (0, GLib.Bytes.new(b"\6"))), ("synchronize", ())):
+        outcome = Outcome()
+        getattr(buffer, name + "_async")(*args, None, outcome.ready)
+        assert getattr(buffer, name + "_finish")(outcome.wait()[1])
+    outcome = Outcome()
+    Mtl.Buffer.new_mapped_async(file, None, 0, 3, GLib.PRIORITY_LOW, None, outcome.ready)
+    assert bytes(Mtl.Buffer.new_mapped_finish(outcome.wait()[1])) == b"abc"
 
 
 @pytest.mark.any_memory

@@ -27,7 +27,7 @@ SAMPLES = [
     ('[MtlGst]', '[MtlGst]\nbuffer_to_view: info = null', ['MtlGst.buffer_to_view']),
     ('view_from_tensor: flags = Gst.MapFlags.READ', 'view_from_tensor: flags = StorageMode.HOST',
      ['Gst.MapFlags', 'MtlGst.StorageMode.HOST']),
-    ('view_from_dmabuf: writable = false', 'view_from_dmabuf: written = false', ['written']),
+    ('view_from_dmabuf: flags', 'view_from_dmabuf: written', ['written']),
     ('[MtlGtk on Linux]', '[MtlGkt on Linux]', ['MtlGkt']),
     ('texture_from_dmabuf: flags', 'texture_from_dmabufs: flags', ['texture_from_dmabufs']),
 ]

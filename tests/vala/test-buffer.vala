@@ -263,6 +263,46 @@ void test_synchronize () throws GLib.Error {
 	assert_contents (buffer, { 1, 2 });
 }
 
+async void work_in_background () throws GLib.Error {
+	var buffer = new_buffer (4);
+	var copy = yield buffer.copy_async ();
+
+	assert_true (yield buffer.set_bytes_async (0, new Bytes ({ 1, 2, 3 })));
+	assert_true (yield buffer.fill_async (2, 2, new Bytes ({ 9 })));
+	assert_true (yield buffer.synchronize_async ());
+	assert_true ((yield buffer.dup_bytes_async (1, 3)).compare (new Bytes ({ 2, 9, 9 })) == 0);
+	assert_true (yield copy.copy_from_async (0, buffer, 1, 2));
+	assert_contents (copy, { 2, 9, 0, 0 });
+	FileIOStream stream;
+	var file = File.new_tmp (null, out stream);
+	stream.output_stream.write ({ 1, 2, 3 });
+	stream.close ();
+	assert_contents (yield new Mtl.Buffer.mapped_async (file, null, 1, 2), { 2, 3 });
+	file.delete ();
+	try {
+		yield buffer.fill_async (2, 3, new Bytes ({ 1 }));
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+		assert_contents (buffer, { 1, 2, 9, 9 });
+	}
+}
+
+void test_background () throws GLib.Error {
+	var loop = new MainLoop ();
+	GLib.Error? failure = null;
+
+	work_in_background.begin ((source, result) => {
+		try {
+			work_in_background.end (result);
+		} catch (GLib.Error error) {
+			failure = error;
+		}
+		loop.quit ();
+	});
+	loop.run ();
+	assert_no_error (failure);
+}
+
 void test_initable () throws GLib.Error {
 	var buffer = (Mtl.Buffer) Initable.@new (typeof (Mtl.Buffer), null, "size", (uint64) 2, "device",
 		Mtl.Device.get_host ());
@@ -291,6 +331,7 @@ int main (string[] args) {
 	add_test ("/vala/buffer/mapped", test_mapped);
 	add_any_memory_test ("/vala/buffer/fill", test_fill);
 	add_any_memory_test ("/vala/buffer/synchronize", test_synchronize);
+	add_any_memory_test ("/vala/buffer/background", test_background);
 	add_test ("/vala/buffer/initable", test_initable);
 	return Test.run ();
 }
