@@ -53,13 +53,13 @@ test_background (TestFolder    *folder,
   g_autoptr (GAsyncResult) refused = NULL;
   g_autoptr (MtlBuffer) buffer = NULL;
 
-  mtl_buffer_new_mapped_async (file, NULL, 5, 60000, G_PRIORITY_LOW, NULL, take_result, &result);
-  buffer = mtl_buffer_new_mapped_finish (wait_for_result (&result), &error);
+  mtl_buffer_new_mapped_async (file, NULL, 5, 60000, G_PRIORITY_LOW, NULL, keep_result, &result);
+  buffer = mtl_buffer_new_mapped_finish (wait_for_kept (&result), &error);
   g_assert_no_error (error);
   assert_pattern (mtl_buffer_get_contents (buffer), 5, 60000);
 
-  mtl_buffer_new_mapped_async (file, NULL, 5, 65533, G_PRIORITY_LOW, NULL, take_result, &refused);
-  g_assert_null (mtl_buffer_new_mapped_finish (wait_for_result (&refused), &error));
+  mtl_buffer_new_mapped_async (file, NULL, 5, 65533, G_PRIORITY_LOW, NULL, keep_result, &refused);
+  g_assert_null (mtl_buffer_new_mapped_finish (wait_for_kept (&refused), &error));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS);
 }
 

@@ -682,9 +682,9 @@ test_initable (void)
                 MTL_ERROR_NOT_SUPPORTED, "“private”");
 }
 
-/* Waits for a call whose last arguments are take_result and &result. */
+/* Waits for a call whose last arguments are keep_result and &result. */
 #define FINISH(name, call) \
-  (g_clear_object (&result), call, mtl_buffer_##name##_finish (buffer, wait_for_result (&result), \
+  (g_clear_object (&result), call, mtl_buffer_##name##_finish (buffer, wait_for_kept (&result), \
                                                                 &error))
 
 static void
@@ -699,27 +699,27 @@ test_background (void)
   g_autoptr (GBytes) read = NULL;
 
   g_assert_true (FINISH (set_bytes, mtl_buffer_set_bytes_async (buffer, 2, bytes, NULL,
-                                                                take_result, &result)));
-  g_assert_true (FINISH (fill, mtl_buffer_fill_async (buffer, 0, 2, bytes, NULL, take_result,
+                                                                keep_result, &result)));
+  g_assert_true (FINISH (fill, mtl_buffer_fill_async (buffer, 0, 2, bytes, NULL, keep_result,
                                                       &result)));
-  g_assert_true (FINISH (synchronize, mtl_buffer_synchronize_async (buffer, NULL, take_result,
+  g_assert_true (FINISH (synchronize, mtl_buffer_synchronize_async (buffer, NULL, keep_result,
                                                                     &result)));
   assert_contents (buffer, "xyxy");
-  copy = FINISH (copy, mtl_buffer_copy_async (buffer, NULL, take_result, &result));
+  copy = FINISH (copy, mtl_buffer_copy_async (buffer, NULL, keep_result, &result));
   g_assert_true (FINISH (copy_from, mtl_buffer_copy_from_async (buffer, 0, copy, 1, 2, NULL,
-                                                                take_result, &result)));
+                                                                keep_result, &result)));
   assert_contents (buffer, "yxxy");
-  read = FINISH (dup_bytes, mtl_buffer_dup_bytes_async (buffer, 1, 3, NULL, take_result, &result));
+  read = FINISH (dup_bytes, mtl_buffer_dup_bytes_async (buffer, 1, 3, NULL, keep_result, &result));
   g_assert_no_error (error);
   g_assert_cmpmem (g_bytes_get_data (read, NULL), g_bytes_get_size (read), "xxy", 3);
 
-  g_assert_null (FINISH (dup_bytes, mtl_buffer_dup_bytes_async (buffer, 2, 3, NULL, take_result,
+  g_assert_null (FINISH (dup_bytes, mtl_buffer_dup_bytes_async (buffer, 2, 3, NULL, keep_result,
                                                                 &result)));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS);
   g_clear_error (&error);
   g_cancellable_cancel (cancellable);
   g_assert_false (FINISH (fill, mtl_buffer_fill_async (buffer, 0, 4, bytes, cancellable,
-                                                       take_result, &result)));
+                                                       keep_result, &result)));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   assert_contents (buffer, "yxxy");
 }

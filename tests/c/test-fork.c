@@ -125,14 +125,6 @@ assert_signals (MtlEvent *event)
 }
 
 static void
-keep_result (GObject      *object,
-             GAsyncResult *result,
-             gpointer      kept)
-{
-  *(GAsyncResult **) kept = g_object_ref (result);
-}
-
-static void
 count_report (goffset  done,
               goffset  total,
               gpointer n_calls)
@@ -156,8 +148,9 @@ assert_fills_async (void)
   mtl_strided_view_fill_double_async (view, 7, NULL, count_report, &n_calls, NULL, keep_result,
                                       &filled);
   mtl_event_signal (event, 1);
-  while (filled == NULL || waited == NULL || synchronized == NULL)
-    g_main_context_iteration (context, TRUE);
+  wait_for_kept (&filled);
+  wait_for_kept (&waited);
+  wait_for_kept (&synchronized);
   g_main_context_pop_thread_default (context);
 
   g_assert_true (mtl_strided_view_fill_double_finish (view, filled, NULL));

@@ -243,14 +243,6 @@ signal_and_wait (User *self)
 }
 
 static void
-keep_result (GObject      *event,
-             GAsyncResult *result,
-             gpointer      place)
-{
-  *(GAsyncResult **) place = g_object_ref (result);
-}
-
-static void
 wait_async (User *self)
 {
   MtlEvent *event = self->shared->event;
@@ -262,8 +254,7 @@ wait_async (User *self)
   g_main_context_push_thread_default (context);
   mtl_event_wait_async (event, value, -1, NULL, keep_result, &result);
   mtl_event_signal (event, value);
-  while (result == NULL)
-    g_main_context_iteration (context, TRUE);
+  wait_for_kept (&result);
   g_main_context_pop_thread_default (context);
 
   g_assert_true (mtl_event_wait_finish (event, result, &error));

@@ -569,10 +569,10 @@ test_async (void)
   g_autoptr (GAsyncResult) cancelled = NULL;
   goffset told[2] = { 0 };
 
-  mtl_strided_view_compute_statistics_async (view, NULL, record_progress, told, NULL, take_result,
+  mtl_strided_view_compute_statistics_async (view, NULL, record_progress, told, NULL, keep_result,
                                              &result);
   statistics =
-      mtl_strided_view_compute_statistics_finish (view, wait_for_result (&result), &error);
+      mtl_strided_view_compute_statistics_finish (view, wait_for_kept (&result), &error);
   g_assert_no_error (error);
   check (view, statistics);
   g_assert_cmpint (told[0], ==, 300 * 1000 * 4);
@@ -582,10 +582,10 @@ test_async (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_clear_error (&error);
 
-  mtl_strided_view_compute_statistics_async (view, cancellable, NULL, NULL, NULL, take_result,
+  mtl_strided_view_compute_statistics_async (view, cancellable, NULL, NULL, NULL, keep_result,
                                              &cancelled);
   g_assert_null (
-      mtl_strided_view_compute_statistics_finish (view, wait_for_result (&cancelled), &error));
+      mtl_strided_view_compute_statistics_finish (view, wait_for_kept (&cancelled), &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 

@@ -331,10 +331,10 @@ test_async (void)
   g_autoptr (MtlStridedView) dest = new_empty (MTL_DTYPE_INT16, DIMS (2));
   g_autoptr (GAsyncResult) result = NULL;
 
-  mtl_strided_view_copy_scaled_from_async (dest, view, 10, 5, NULL, NULL, NULL, NULL, take_result,
+  mtl_strided_view_copy_scaled_from_async (dest, view, 10, 5, NULL, NULL, NULL, NULL, keep_result,
                                            &result);
   g_assert_true (
-      mtl_strided_view_copy_scaled_from_finish (dest, wait_for_result (&result), &error));
+      mtl_strided_view_copy_scaled_from_finish (dest, wait_for_kept (&result), &error));
   g_assert_no_error (error);
   assert_elements (dest, 15, 25);
 }

@@ -483,15 +483,6 @@ test_open_short (TestFolder    *folder,
   assert_tensor (tensors, "a", 1, 2, 3);
 }
 
-static void
-keep_result (GObject      *source,
-             GAsyncResult *result,
-             gpointer      kept)
-{
-  g_assert_null (source);
-  *(GAsyncResult **) kept = g_object_ref (result);
-}
-
 static MtlTensorFile *
 open_in_background (GFile         *file,
                     GCancellable  *cancellable,
@@ -501,9 +492,7 @@ open_in_background (GFile         *file,
 
   mtl_tensor_file_open_async (file, mtl_device_get_host (), MTL_FILE_MODE_READ, G_PRIORITY_DEFAULT,
                               cancellable, keep_result, &result);
-  while (result == NULL)
-    g_main_context_iteration (NULL, TRUE);
-  return mtl_tensor_file_open_finish (result, error);
+  return mtl_tensor_file_open_finish (wait_for_kept (&result), error);
 }
 
 static void

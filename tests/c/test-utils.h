@@ -208,7 +208,7 @@ get_number (const char *variable,
 
 /* A callback whose data are the address of a result that is NULL until then. */
 static inline void
-take_result (GObject      *source,
+keep_result (GObject      *source,
              GAsyncResult *result,
              gpointer      taken)
 {
@@ -216,10 +216,10 @@ take_result (GObject      *source,
 }
 
 static inline GAsyncResult *
-wait_for_result (GAsyncResult **result)
+wait_for_kept (GAsyncResult **result)
 {
   while (*result == NULL)
-    g_main_context_iteration (NULL, TRUE);
+    g_main_context_iteration (g_main_context_get_thread_default (), TRUE);
 
   return *result;
 }

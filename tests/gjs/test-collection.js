@@ -142,7 +142,7 @@ for (const [name, makeFrame] of Object.entries(MAKERS)) {
 
 // What hands out memory of tensors that is there already.
 const SHARING = `
-    Buffer.new_mapped Buffer.get_bytes Buffer.slice
+    Buffer.new_mapped Buffer.new_mapped_finish Buffer.get_bytes Buffer.slice
     StridedView.new StridedView.new_from_dlpack StridedView.new_from_metal_tensor
     StridedView.as_read_only StridedView.broadcast_to
     StridedView.flatten StridedView.flip StridedView.get_buffer

@@ -809,7 +809,7 @@ function _defineMethods(object, methods) {
 // what they do.
 const ALLOCATING = {
     'Buffer': ['new', 'new_from_bytes', 'new_uninitialized'],
-    'Buffer.prototype': ['copy', 'dup_bytes'],
+    'Buffer.prototype': ['copy', 'copy_async', 'dup_bytes', 'dup_bytes_async'],
     'StridedView': ['new_filled', 'new_from_bytes', 'new_from_bytes_with_byte_strides',
         'new_from_doubles', 'new_from_variant', 'new_like', 'new_uninitialized', 'new_zeros'],
     'StridedView.prototype': ['compute_statistic', 'compute_statistic_async', 'copy', 'copy_async',

@@ -18,8 +18,8 @@ from . import (_mtl, _mtl_array_interface, _mtl_dtype, _mtl_files, _mtl_methods,
 from ._mtl_asview import asview, view_of_assigned, view_of_values
 from ._mtl_async import awaitable
 from ._mtl_create import arange, array, device_of, empty, full, ones, zeros
-from ._mtl_defaults import as_file, defaults_of, set_defaults
-from ._mtl_errors import arguments_of, pythonic, raising
+from ._mtl_defaults import as_file, set_defaults
+from ._mtl_errors import pythonic, raising
 from ._mtl_files import load, save
 from ._mtl_mpi import mpi_datatype
 from ._mtl_nested import has_elements
@@ -53,7 +53,7 @@ def make_pythonic(cls):
         label = f"{_name_of(cls)}.{name}"
         function = pythonic(Mtl, info, original, label)
         if name.endswith("_async"):
-            function = awaitable(cls, function, info, defaults_of(label, arguments_of(info)))
+            function = awaitable(cls, function, info, label)
         if function is not original:
             setattr(cls, name, function if info.is_method() else staticmethod(function))
 

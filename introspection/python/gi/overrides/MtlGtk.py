@@ -125,7 +125,8 @@ def colorize_with_colors_async(view, colors, low, high, cancellable, callback, *
     return begin(start, colorize_with_colors_finish, cancellable, None, callback, user_data)
 
 
-document((colorize_async, colorize_with_colors_async, download_texture_async))
+for _function in (colorize_async, colorize_with_colors_async, download_texture_async):
+    document(_function)
 
 
 if hasattr(MtlGtk, "view_from_dmabuf"):  # on Linux

@@ -7,6 +7,7 @@ from inspect import Parameter, Signature
 
 from gi.repository import Gio, GLib
 
+from ._mtl_defaults import defaults_of
 from ._mtl_errors import arguments_of
 
 
@@ -63,25 +64,26 @@ def without_progress(function, *args):
     return lambda cancellable, progress, progress_data, *rest: function(*args, cancellable, *rest)
 
 
-def document(functions):
-    for function in functions:
-        function.__doc__ = (f"Does the same as {function.__name__.removesuffix('_async')}() in the "
-                            "background. Without a callback, the result can be awaited.")
-    return functions
+def document(function):
+    function.__doc__ = (f"Does the same as {function.__name__.removesuffix('_async')}() in the "
+                        "background. Without a callback, the result can be awaited.")
+    return function
 
 
-def awaitable(cls, start, info, defaults):
+def awaitable(cls, start, info, label):
     """Returns an asynchronous function of a class whose result can be awaited if it gets no
     callback. Its arguments are in PyGObject's order, but without progress_data, which Python's
     functions do not need."""
-    names = ["self"] * info.is_method() + arguments_of(info)
+    names = [name for name in ["self"] * info.is_method() + arguments_of(info)
+             if name not in ("progress_data", "user_data")]
+    defaults = defaults_of(label, names)
     first = names.index("cancellable")
     finish = info.get_name().replace("_async", "_finish")
     has_progress = "progress" in names
-    shown = [name for name in names if name not in ("progress_data", "user_data")]
     signature = Signature([
-        *(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(name, Parameter.empty))
-          for name in shown), Parameter("user_data", Parameter.VAR_POSITIONAL)])
+        *(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD,
+                    default=defaults.get(name, Parameter.empty)) for name in names),
+        Parameter("user_data", Parameter.VAR_POSITIONAL)])
 
     @functools.wraps(start)
     def function(*args, **keywords):
@@ -95,5 +97,4 @@ def awaitable(cls, start, info, defaults):
                      given.arguments["callback"], given.arguments["user_data"])
 
     function.__signature__ = signature
-    document((function,))
-    return function
+    return document(function)

@@ -67,16 +67,17 @@ def _kind_of(name, of_argument):
 # Since 3.51, PyGObject has other names for these methods.
 _get_type = getattr(ArgInfo, "get_type", None) or ArgInfo.get_type_info
 _get_length = getattr(TypeInfo, "get_array_length", None) or TypeInfo.get_array_length_index
+_get_destroy = getattr(ArgInfo, "get_destroy", None) or ArgInfo.get_destroy_index
 
 
 def _types_of_arguments(info):
     """Returns a dict of the names and types of a function's arguments in Python, without self."""
     arguments = info.get_arguments()
     types = list(map(_get_type, arguments))
-    lengths = set(map(_get_length, types))
+    hidden = {*map(_get_length, types), *map(_get_destroy, arguments)}
     return {argument.get_name(): of_argument
             for i, (argument, of_argument) in enumerate(zip(arguments, types))
-            if argument.get_direction() != Direction.OUT and i not in lengths}
+            if argument.get_direction() != Direction.OUT and i not in hidden}
 
 
 def arguments_of(info):
