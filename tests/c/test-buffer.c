@@ -663,7 +663,8 @@ test_initable (void)
 
   /* Until it is initialized there are no bytes; after that it stays as it is. */
   g_assert_cmpuint (mtl_buffer_get_size (bare), ==, 0);
-  assert_fails (mtl_buffer_dup_bytes (bare, 0, 1, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS, "0 bytes");
+  assert_fails (mtl_buffer_dup_bytes (bare, 0, 1, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
+                "0 bytes");
   g_cancellable_cancel (cancellable);
   g_assert_false (g_initable_init (G_INITABLE (bare), cancellable, &local_error));
   g_assert_error (local_error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
@@ -682,11 +683,6 @@ test_initable (void)
                 MTL_ERROR_NOT_SUPPORTED, "“private”");
 }
 
-/* Waits for a call whose last arguments are keep_result and &result. */
-#define FINISH(name, call) \
-  (g_clear_object (&result), call, mtl_buffer_##name##_finish (buffer, wait_for_kept (&result), \
-                                                                &error))
-
 static void
 test_background (void)
 {
@@ -698,28 +694,39 @@ test_background (void)
   g_autoptr (GBytes) bytes = g_bytes_new_static ("xy", 2);
   g_autoptr (GBytes) read = NULL;
 
-  g_assert_true (FINISH (set_bytes, mtl_buffer_set_bytes_async (buffer, 2, bytes, NULL,
-                                                                keep_result, &result)));
-  g_assert_true (FINISH (fill, mtl_buffer_fill_async (buffer, 0, 2, bytes, NULL, keep_result,
-                                                      &result)));
-  g_assert_true (FINISH (synchronize, mtl_buffer_synchronize_async (buffer, NULL, keep_result,
-                                                                    &result)));
+  mtl_buffer_set_bytes_async (buffer, 2, bytes, NULL, keep_result, &result);
+  g_assert_true (mtl_buffer_set_bytes_finish (buffer, wait_for_kept (&result), &error));
+  g_clear_object (&result);
+  mtl_buffer_fill_async (buffer, 0, 2, bytes, NULL, keep_result, &result);
+  g_assert_true (mtl_buffer_fill_finish (buffer, wait_for_kept (&result), &error));
+  g_clear_object (&result);
+  mtl_buffer_synchronize_async (buffer, NULL, keep_result, &result);
+  g_assert_true (mtl_buffer_synchronize_finish (buffer, wait_for_kept (&result), &error));
+  g_clear_object (&result);
   assert_contents (buffer, "xyxy");
-  copy = FINISH (copy, mtl_buffer_copy_async (buffer, NULL, keep_result, &result));
-  g_assert_true (FINISH (copy_from, mtl_buffer_copy_from_async (buffer, 0, copy, 1, 2, NULL,
-                                                                keep_result, &result)));
+
+  mtl_buffer_copy_async (buffer, NULL, keep_result, &result);
+  copy = mtl_buffer_copy_finish (buffer, wait_for_kept (&result), &error);
+  g_clear_object (&result);
+  mtl_buffer_copy_from_async (buffer, 0, copy, 1, 2, NULL, keep_result, &result);
+  g_assert_true (mtl_buffer_copy_from_finish (buffer, wait_for_kept (&result), &error));
+  g_clear_object (&result);
   assert_contents (buffer, "yxxy");
-  read = FINISH (dup_bytes, mtl_buffer_dup_bytes_async (buffer, 1, 3, NULL, keep_result, &result));
+
+  mtl_buffer_dup_bytes_async (buffer, 1, 3, NULL, keep_result, &result);
+  read = mtl_buffer_dup_bytes_finish (buffer, wait_for_kept (&result), &error);
+  g_clear_object (&result);
   g_assert_no_error (error);
   g_assert_cmpmem (g_bytes_get_data (read, NULL), g_bytes_get_size (read), "xxy", 3);
 
-  g_assert_null (FINISH (dup_bytes, mtl_buffer_dup_bytes_async (buffer, 2, 3, NULL, keep_result,
-                                                                &result)));
+  mtl_buffer_dup_bytes_async (buffer, 2, 3, NULL, keep_result, &result);
+  g_assert_null (mtl_buffer_dup_bytes_finish (buffer, wait_for_kept (&result), &error));
+  g_clear_object (&result);
   g_assert_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS);
   g_clear_error (&error);
   g_cancellable_cancel (cancellable);
-  g_assert_false (FINISH (fill, mtl_buffer_fill_async (buffer, 0, 4, bytes, cancellable,
-                                                       keep_result, &result)));
+  mtl_buffer_fill_async (buffer, 0, 4, bytes, cancellable, keep_result, &result);
+  g_assert_false (mtl_buffer_fill_finish (buffer, wait_for_kept (&result), &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   assert_contents (buffer, "yxxy");
 }
