@@ -165,6 +165,7 @@ PyObject *wrap_view       (MtlStridedView *view,
                            Audience        audience);
 PyObject *wrap_layout     (MtlStridedLayout *layout,
                            GError          **error);
+PyObject *wrap_shared_layout (MtlStridedLayout *layout);
 
 /* Drops a reference, and releases the GIL if this frees memory. */
 void      unref_view      (MtlStridedView *view);

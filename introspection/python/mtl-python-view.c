@@ -125,7 +125,7 @@ static PyObject *
 view_get_layout (PyObject *self,
                  void     *closure)
 {
-  return pygobject_new (G_OBJECT (mtl_strided_view_get_layout (get_view (self))));
+  return wrap_shared_layout (mtl_strided_view_get_layout (get_view (self)));
 }
 
 /* What NumPy's arrays allow, and change in place. */

@@ -104,6 +104,18 @@ wrap_layout (MtlStridedLayout *layout,
   return wrap_new (classes.layout, layout, error, CALLER);
 }
 
+/* PyGObject keeps a reference to the class for each wrapper that it makes. */
+PyObject *
+wrap_shared_layout (MtlStridedLayout *layout)
+{
+#ifndef Py_GIL_DISABLED
+  if (g_object_get_qdata (G_OBJECT (layout), wrapper_key) == NULL)
+    return wrap_new (classes.layout, g_object_ref (layout), NULL, CALLER);
+#endif
+
+  return pygobject_new (G_OBJECT (layout));
+}
+
 MtlStridedView *
 view_for_exporter (PyObject *object)
 {

@@ -117,7 +117,7 @@ def test_properties_of_a_view():
 def test_properties_of_elements_and_devices_without_a_name():
     props = foreign().props
 
-    assert (props.dtype, props.item_bits) == (DType.OTHER, 24)
+    assert (props.dtype, props.layout.props.item_bits) == (DType.OTHER, 24)
     assert props.device_type == Mtl.DeviceType.UNKNOWN
     assert props.device_ordinal == 5 and not props.host_accessible
 
