@@ -132,7 +132,8 @@ class StridedLayout:
         """Whether no two indices refer to the same element."""
 
 class StridedView:
-    def to_device(self, device: Device | str, storage_mode: StorageMode | str) -> StridedView:
+    def to_device(self, device: Device | str, storage_mode: StorageMode | str,
+                  cancellable: Gio.Cancellable | None) -> StridedView:
         """Copies the elements to memory of a device. Without a storage mode it is the first that
         the device supports, from what the host reaches best."""
     # DLPack's functions in C, with which other libraries exchange tensors without calling Python.
@@ -292,7 +293,7 @@ class StridedView:
     def __numpy_dtype__(self) -> numpy.dtype[Any]: ...
     def reinterpret(self, dtype: _DType, /) -> StridedView:
         """The same bytes as elements of another type, without a copy."""
-    def copy(self, order: _Order) -> StridedView:
+    def copy(self, order: _Order, cancellable: Gio.Cancellable | None) -> StridedView:
         """A copy of the elements, in the given order."""
     def astype(self, dtype: _DType, order: _Order = "K",
                copy: bool = True) -> StridedView:
@@ -335,24 +336,25 @@ class StridedView:
     def tofile(self, *args: Any, **keywords: Any) -> Any: ...
     def trace(self, *args: Any, **keywords: Any) -> Any: ...
     def var(self, *args: Any, **keywords: Any) -> Any: ...
-    def fill(self, value: Any) -> bool:
+    def fill(self, element: Any, cancellable: Gio.Cancellable | None) -> bool:
         """Sets all elements to the same value, exactly: a number, or the bytes of one element."""
-    def fill_async(self, value: Any, cancellable: Gio.Cancellable | None,
+    def fill_async(self, element: Any, cancellable: Gio.Cancellable | None,
                    progress: _Progress | None,
                    callback: Callable[..., object] | None,
                    *user_data: object) -> Awaitable[bool]:
         """Does the same as fill(): awaited, or with a callback."""
-    def copy_from(self, source: Any) -> bool:
+    def copy_from(self, source: Any, cancellable: Gio.Cancellable | None) -> bool:
         """Copies the elements of another view, or of anything else that asview() takes, broadcast
         to this one's shape and converted to its element type."""
     def compute_statistic(self, statistic: Statistic | str,
                           axes: int | Sequence[int] | None,
                           cancellable: Gio.Cancellable | None) -> StridedView:
         """A statistic of the elements along one or more axes, or of all elements."""
-    def array_equal(self, other: Any) -> bool:
+    def array_equal(self, other: Any, cancellable: Gio.Cancellable | None) -> bool:
         """Returns True if the view has the same shape and equal elements as another, or as
         anything else that asview() takes."""
-    def all_close(self, other: Any, rtol: float, atol: float) -> bool:
+    def all_close(self, other: Any, rtol: float, atol: float,
+                  cancellable: Gio.Cancellable | None) -> bool:
         """Returns True if the view has the same shape and close elements as another, or as
         anything else that asview() takes: |a - b| <= atol + rtol * |b|."""
     def copy_from_async(self, source: Any, cancellable: Gio.Cancellable | None,
@@ -360,7 +362,8 @@ class StridedView:
                         callback: Callable[..., object] | None,
                         *user_data: object) -> Awaitable[bool]:
         """Copies the elements in the background: awaited, or with a callback."""
-    def copy_scaled_from(self, source: Any, scale: float, offset: float) -> bool:
+    def copy_scaled_from(self, source: Any, scale: float, offset: float,
+                         cancellable: Gio.Cancellable | None) -> bool:
         """Sets the elements to source * scale + offset, converted, in one pass."""
     def copy_scaled_from_async(self, source: Any, scale: float, offset: float,
                                cancellable: Gio.Cancellable | None,

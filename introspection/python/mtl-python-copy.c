@@ -53,6 +53,7 @@ static MtlStridedView *
 convert_in_order (MtlStridedView  *view,
                   MtlOrder         order,
                   MtlDType         dtype,
+                  GCancellable    *cancellable,
                   GError         **error)
 {
   g_autoptr (MtlStridedLayout) dense = NULL;
@@ -63,7 +64,7 @@ convert_in_order (MtlStridedView  *view,
   gsize n_dims;
 
   if (converts_to_c_order (view, order))
-    return mtl_strided_view_to_dtype (view, dtype, NULL, error);
+    return mtl_strided_view_to_dtype (view, dtype, cancellable, error);
 
   dense = mtl_strided_layout_to_dense (mtl_strided_view_get_layout (view), order, error);
   if (dense == NULL)
@@ -71,7 +72,8 @@ convert_in_order (MtlStridedView  *view,
 
   axes = mtl_strided_layout_dup_stride_order (dense, &n_dims);
   permuted = mtl_strided_view_permute (view, axes, n_dims, error);
-  converted = permuted != NULL ? mtl_strided_view_to_dtype (permuted, dtype, NULL, error) : NULL;
+  converted =
+      permuted != NULL ? mtl_strided_view_to_dtype (permuted, dtype, cancellable, error) : NULL;
   if (converted == NULL)
     return NULL;
 
@@ -87,11 +89,13 @@ MtlStridedView *
 copy_away_from_python (MtlStridedView  *view,
                        MtlOrder         order,
                        const MtlDType  *dtype,
+                       GCancellable    *cancellable,
                        GError         **error)
 {
   Absence absence = leave_python (view, NULL);
-  MtlStridedView *copy = dtype != NULL ? convert_in_order (view, order, *dtype, error)
-                                       : mtl_strided_view_copy (view, order, NULL, error);
+  MtlStridedView *copy = dtype != NULL
+                           ? convert_in_order (view, order, *dtype, cancellable, error)
+                           : mtl_strided_view_copy (view, order, cancellable, error);
 
   enter_python (absence);
   return copy;
@@ -100,11 +104,31 @@ copy_away_from_python (MtlStridedView  *view,
 static PyObject *
 copy_for_python (MtlStridedView *view,
                  MtlOrder        order,
-                 const MtlDType *dtype)
+                 const MtlDType *dtype,
+                 GCancellable   *cancellable)
 {
   GError *error = NULL;
 
-  return wrap_view (copy_away_from_python (view, order, dtype, &error), &error, CALLER);
+  return wrap_view (copy_away_from_python (view, order, dtype, cancellable, &error), &error,
+                    CALLER);
+}
+
+/* NULL and None are no cancellable. */
+static int
+cancellable_from_object (PyObject      *object,
+                         GCancellable **cancellable)
+{
+  *cancellable = NULL;
+  if (object == NULL || object == Py_None)
+    return 0;
+
+  if (PyObject_TypeCheck (object, pygobject_lookup_class (G_TYPE_CANCELLABLE)))
+    *cancellable = G_CANCELLABLE (pygobject_get (object));
+  if (*cancellable != NULL)
+    return 0;
+
+  PyErr_Format (PyExc_TypeError, "%.100s is not a Gio.Cancellable", Py_TYPE (object)->tp_name);
+  return -1;
 }
 
 static PyObject *
@@ -113,15 +137,17 @@ view_copy (PyObject        *self,
            Py_ssize_t       n_args,
            PyObject        *names)
 {
-  static const Signature signature = { "copy", { "order" }, 1, 0 };
+  static const Signature signature = { "copy", { "order", "cancellable" }, 2, 0 };
   PyObject *values[MAX_NAMES];
   MtlOrder order = MTL_ORDER_C;
+  GCancellable *cancellable;
 
   if (parse_arguments (&signature, args, n_args, names, values) < 0
-      || (values[0] != NULL && order_from_object (values[0], &order) < 0))
+      || (values[0] != NULL && order_from_object (values[0], &order) < 0)
+      || cancellable_from_object (values[1], &cancellable) < 0)
     return NULL;
 
-  return copy_for_python (get_view (self), order, NULL);
+  return copy_for_python (get_view (self), order, NULL, cancellable);
 }
 
 static gboolean
@@ -153,7 +179,7 @@ view_astype (PyObject        *self,
     return NULL;
 
   if (!has_dtype (view, dtype))
-    return copy_for_python (view, order, &dtype);
+    return copy_for_python (view, order, &dtype, NULL);
 
   if (!copies && (order == MTL_ORDER_K || mtl_strided_view_is_contiguous (view, order)))
     {
@@ -161,7 +187,7 @@ view_astype (PyObject        *self,
       return self;
     }
 
-  return copy_for_python (view, order, NULL);
+  return copy_for_python (view, order, NULL, NULL);
 }
 
 /* As the method that the bindings make, which takes longer than a small copy. The source may
@@ -172,14 +198,16 @@ view_copy_from (PyObject        *self,
                 Py_ssize_t       n_args,
                 PyObject        *names)
 {
-  static const Signature signature = { "copy_from", { "source" }, 1, 1 };
+  static const Signature signature = { "copy_from", { "source", "cancellable" }, 2, 1 };
   MtlStridedView *view = get_view (self), *source;
   PyObject *values[MAX_NAMES];
+  GCancellable *cancellable;
   Absence absence;
   GError *error = NULL;
   gboolean is_made, copied;
 
-  if (parse_arguments (&signature, args, n_args, names, values) < 0)
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
+      || cancellable_from_object (values[1], &cancellable) < 0)
     return NULL;
 
   is_made = !is_view (values[0]);
@@ -188,7 +216,7 @@ view_copy_from (PyObject        *self,
     return NULL;
 
   absence = leave_python (view, source);
-  copied = mtl_strided_view_copy_from (view, source, NULL, &error);
+  copied = mtl_strided_view_copy_from (view, source, cancellable, &error);
   enter_python (absence);
   if (is_made)
     unref_view (source);
@@ -203,11 +231,11 @@ view_copy_from (PyObject        *self,
 
 static PyMethodDef copy_methods[] = {
   { "copy", WITH_NAMES (view_copy),
-    "copy($self, /, order='C')\n--\n\n"
+    "copy($self, /, order='C', cancellable=None)\n--\n\n"
     "A copy of the elements in C order, in Fortran order ('F'), in their order in\n"
     "memory ('K'), or in Fortran order if they have it, otherwise in C order ('A')." },
   { "copy_from", WITH_NAMES (view_copy_from),
-    "copy_from($self, /, source)\n--\n\n"
+    "copy_from($self, /, source, cancellable=None)\n--\n\n"
     "Copies the elements of another view, or of anything else that Mtl.asview() takes,\n"
     "broadcast to this one's shape and converted to its element type." },
   { "astype", WITH_NAMES (view_astype),

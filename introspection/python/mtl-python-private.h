@@ -103,6 +103,7 @@ int       order_from_object (PyObject     *object,
 MtlStridedView *copy_away_from_python (MtlStridedView  *view,
                                        MtlOrder         order,
                                        const MtlDType  *dtype,
+                                       GCancellable    *cancellable,
                                        GError         **error);
 
 /* Element types: mtl-python-dtype.c */

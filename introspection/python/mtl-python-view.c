@@ -293,7 +293,7 @@ reshape_with_names (PyObject        *self,
     }
 
   view = get_view (self);
-  view = copies ? copy_away_from_python (view, order, NULL, &error) : g_object_ref (view);
+  view = copies ? copy_away_from_python (view, order, NULL, NULL, &error) : g_object_ref (view);
   reshaped = view != NULL ? reshape_in_order (view, order, shape, n, &error) : NULL;
   if (view != NULL)
     unref_view (view);

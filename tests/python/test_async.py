@@ -364,3 +364,20 @@ def test_threads_have_a_limit(source):
         assert elements(source.copy()).tobytes() == expected
     Mtl.set_max_threads(0)
     assert Mtl.get_max_threads() == default
+
+
+@pytest.mark.any_memory
+def test_calls_that_wait_can_be_cancelled(source):
+    view, cancellable = zeros("float32", source.shape), cancelled()
+    for call in (lambda: source.copy("F", cancellable), lambda: source.copy(cancellable=cancellable),
+                 lambda: view.copy_from(source, cancellable), lambda: view.fill(3, cancellable),
+                 lambda: view.fill_double(3, cancellable),
+                 lambda: view.copy_scaled_from(source, 2, cancellable=cancellable),
+                 lambda: source.to_dtype("float64", cancellable),
+                 lambda: source.array_equal(view, cancellable)):
+        with pytest.raises(GLib.Error) as caught:
+            call()
+        assert is_cancelled(caught)
+    assert view.copy(cancellable=None).get_double((0, 0)) == 0
+    with pytest.raises(TypeError, match="int.*Cancellable"):
+        view.copy("C", 3)

@@ -263,15 +263,6 @@ def _element_for(view, value):
     return lane.broadcast_to(view.get_lanes()).dup_bytes()
 
 
-_fill = StridedView.fill
-
-
-def _view_fill(self, value):
-    """Sets all elements to the same value, exactly: a number, or the bytes of one element in a
-    GLib.Bytes."""
-    return _fill(self, _element_for(self, value))
-
-
 _compute_statistic = StridedView.compute_statistic
 
 
@@ -284,10 +275,10 @@ def _view_compute_statistic(self, statistic, axes, cancellable):
 _to_device = StridedView.to_device
 
 
-def _view_to_device(self, device, storage_mode):
+def _view_to_device(self, device, storage_mode, cancellable):
     if isinstance(device, str):
         device = device_of(device)
-    return _to_device(self, device, storage_mode)
+    return _to_device(self, device, storage_mode, cancellable)
 
 
 StridedView.to_device = functools.wraps(_to_device)(_view_to_device)
@@ -311,9 +302,9 @@ def _prepares(function, name, prepare):
     return method
 
 
-StridedView.fill = _view_fill
 StridedView.compute_statistic = functools.wraps(_compute_statistic)(_view_compute_statistic)
-StridedView.fill_async = _prepares(StridedView.fill_async, "element", _element_for)
+for _name in ("fill", "fill_async"):
+    setattr(StridedView, _name, _prepares(getattr(StridedView, _name), "element", _element_for))
 StridedView.copy_from_async = _prepares(StridedView.copy_from_async, "source",
                                         lambda view, source: view_of_assigned(source, view.dtype))
 for _name, _argument in (("all_close", "other"), ("array_equal", "other"),
