@@ -2,11 +2,12 @@
 
 #pragma once
 
-/* The structs of DLPack, for programs that access their fields. Not part of
+/* The structs of DLPack, and the functions that exchange them, for programs in C. Not part of
  * <mtldl/mtldl.h>. */
 
 #define MTLDL_INSIDE
 
 #include "mtl-dlpack-abi.h"
+#include "mtl-dlpack-managed.h"
 
 #undef MTLDL_INSIDE

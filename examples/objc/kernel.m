@@ -6,6 +6,7 @@
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 
+#include <mtldl/mtldl-dlpack.h>
 #include <mtldl/mtldl.h>
 
 #define FACTOR 10.0f

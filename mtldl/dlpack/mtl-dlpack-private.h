@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mtl-dlpack-abi-private.h"
+#include "mtl-dlpack-managed.h"
 #include "mtl-dlpack.h"
 
 G_BEGIN_DECLS

@@ -11,11 +11,6 @@
 
 G_BEGIN_DECLS
 
-/* DLPack's structs. Include <mtldl/mtldl-dlpack.h>, or <dlpack/dlpack.h> of version 1.0
- * or later, to access their fields. */
-struct DLManagedTensor;
-struct DLManagedTensorVersioned;
-
 #define MTL_TYPE_DLPACK_TENSOR (mtl_dlpack_tensor_get_type ())
 
 MTL_AVAILABLE_IN_1_0
@@ -38,31 +33,5 @@ MTL_AVAILABLE_IN_1_0
 MtlStridedView  *mtl_strided_view_new_from_dlpack       (MtlDlpackTensor  *tensor,
                                                          GError          **error)
   G_GNUC_WARN_UNUSED_RESULT;
-
-MTL_AVAILABLE_IN_1_0
-struct DLManagedTensorVersioned *
-                 mtl_strided_view_to_dlpack             (MtlStridedView   *self,
-                                                         MtlDlpackFlags    flags,
-                                                         MtlDevice        *device,
-                                                         GError          **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-struct DLManagedTensor *
-                 mtl_strided_view_to_dlpack_legacy      (MtlStridedView   *self,
-                                                         MtlDlpackFlags    flags,
-                                                         MtlDevice        *device,
-                                                         GError          **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-MtlStridedView  *mtl_strided_view_new_take_dlpack       (struct DLManagedTensorVersioned  *managed,
-                                                         GError                          **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-MtlStridedView  *mtl_strided_view_new_take_dlpack_legacy(struct DLManagedTensor  *managed,
-                                                         GError                 **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-gboolean         mtl_dlpack_validate                    (gconstpointer   dl_tensor,
-                                                         GError        **error);
 
 G_END_DECLS

@@ -2,7 +2,6 @@
 
 #pragma once
 
-/* The library leaves its own out. */
 #define DLPACK_DLPACK_H_
 #define DLPACK_MAJOR_VERSION 1
 #define DLPACK_MINOR_VERSION 3
@@ -64,3 +63,6 @@ typedef struct DLManagedTensorVersioned
   uint64_t flags;
   DLTensor dl_tensor;
 } DLManagedTensorVersioned;
+
+/* Takes the structs from here. */
+#include <mtldl/mtldl-dlpack.h>

@@ -250,14 +250,14 @@ class InstallTest:
                          '-pedantic', '-fsyntax-only', *flags, source], **kwargs)
 
     def test_headers_c99(self):
-        """C: <mtldl/mtldl.h> brings every header but those of DLPack's structs, in pedantic C99."""
+        """C: <mtldl/mtldl.h> brings every header but those of raw DLPack, in pedantic C99."""
         text = '#include <mtldl/mtldl.h>\nint main (void) { return MTL_MAJOR_VERSION != 1; }\n'
         self.compile([*self.cc, '-std=c99'], 'headers.c', text)
 
         flags = self.pkg_config('--cflags', 'mtldl-1')
         read = self.run([*self.cc, '-M', 'headers.c', *flags])
         unread = [name for name in self.headers() if f'/mtldl/{name}' not in read]
-        check_equal(unread, ['mtl-dlpack-abi.h', 'mtldl-dlpack.h'])
+        check_equal(unread, ['mtl-dlpack-abi.h', 'mtl-dlpack-managed.h', 'mtldl-dlpack.h'])
 
         text = ('#include <mtldl/mtldl-dlpack.h>\n'
                 'int main (void) { return sizeof (DLTensor) == 0; }\n')
@@ -387,12 +387,11 @@ class InstallTest:
                '  g_object_unref (mtl_strided_view_new_take_dlpack (managed, 0));\n'
                '}\n'
                'int main (void) { return take == 0; }\n')
-        before = f'#include {header}\n#include <mtldl/mtldl.h>\n{use}'
-        after = f'#include <mtldl/mtldl.h>\n#include {header}\n{use}'
+        before = f'#include {header}\n#include <mtldl/mtldl-dlpack.h>\n{use}'
+        after = f'#include <mtldl/mtldl-dlpack.h>\n#include {header}\n{use}'
         flags = ['-Wno-address', '-Wno-nonnull-compare']
-        structs = f'#include {header}\n#include <mtldl/mtldl-dlpack.h>\n{after}'
-        structs_first = f'#include <mtldl/mtldl-dlpack.h>\n#include {header}\n{before}'
-        for text in (before, after, structs, structs_first):
+        for text in (before, after, f'#include <mtldl/mtldl.h>\n{before}',
+                     f'#include <mtldl/mtldl.h>\n{after}'):
             self.compile([*self.cc, '-std=c11', *flags], 'dlpack.c', text)
             self.compile([*self.cxx, '-std=c++11', *flags], 'dlpack.cpp', text)
 

@@ -24,6 +24,7 @@ PACKAGES = ['mtldl-1', 'mtldl-gst-1', 'mtldl-gtk-1', 'mtldl-pixbuf-1', 'gtk4', '
 C_PROGRAM = '''
 #include <gst/app/app.h>
 #include <mtldl/mtldl.h>
+#include <mtldl/mtldl-dlpack.h>
 #include <mtldl-gst/mtldl-gst.h>
 #include <mtldl-gtk/mtldl-gtk.h>
 #include <mtldl-pixbuf/mtldl-pixbuf.h>
