@@ -765,6 +765,6 @@ main (int   argc,
   g_test_add_func ("/Buffer/equal", test_equal);
   add_reachable_test ("/Buffer/synchronize", test_synchronize);
 
-  g_test_add_func ("/Buffer/background", test_background);
+  add_reachable_test ("/Buffer/background", test_background);
   return g_test_run ();
 }

@@ -353,7 +353,7 @@ main (int   argc,
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/DlpackTensor/structs", test_structs);
-  g_test_add_func ("/DlpackTensor/getters", test_getters);
+  add_host_test ("/DlpackTensor/getters", test_getters);
   g_test_add_func ("/DlpackTensor/foreign-device", test_foreign_device);
   g_test_add_func ("/DlpackTensor/never-consumed", test_never_consumed);
   g_test_add_func ("/DlpackTensor/consumed-once", test_consumed_once);

@@ -557,8 +557,8 @@ main (int   argc,
   g_test_add_func ("/StridedView/elements/read-only", test_read_only);
   g_test_add_func ("/StridedView/elements/not-numeric", test_not_numeric);
   g_test_add_func ("/StridedView/elements/unaligned", test_unaligned);
-  g_test_add_func ("/StridedView/elements/all-at-once", test_all_at_once);
-  g_test_add_func ("/StridedView/elements/all-refuses", test_all_refuses);
+  add_reachable_test ("/StridedView/elements/all-at-once", test_all_at_once);
+  add_reachable_test ("/StridedView/elements/all-refuses", test_all_refuses);
   g_test_add_func ("/StridedView/elements/parts", test_parts);
 
   return g_test_run ();

@@ -38,8 +38,10 @@ function matrix(device, mode) {
 }
 
 function take(view, flags, deviceType) {
-    const tensor = view.export_dlpack(flags, deviceType === UNKNOWN ? null : Mtl.Device.get(deviceType, 0));
-    return [tensor.get_device_type(), tensor.get_flags(), Mtl.StridedView.new_from_dlpack(tensor)];
+    const device = deviceType === UNKNOWN ? null : Mtl.Device.get(deviceType, 0);
+    const tensor = view.export_dlpack(flags, device);
+    const taken = Mtl.StridedView.new_from_dlpack(tensor);
+    return [tensor.get_device().device_type, tensor.get_flags(), taken];
 }
 
 test('there is a device, which is the default one', () => {

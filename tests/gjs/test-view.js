@@ -197,7 +197,7 @@ test('bad indices and values are errors, and change nothing', () => {
     equal(valuesOf(view), [0, 1, 2, 3, 4, 5]);
 });
 
-testAnyMemory('all elements are read and written at once', () => {
+test('all elements are read and written at once', () => {
     const view = counting(2, 3);
 
     equal(view.transpose().get_int64s(), [0, 3, 1, 4, 2, 5]);

@@ -273,14 +273,20 @@ static const MtlDlpackFlags copy_flags[N_COPY] = {
 
 /* Returns FALSE if there is no such device to export for. */
 static gboolean
-find_target (DLDevice    target,
-             Outcome     outcome,
-             MtlDevice **device)
+find_target (MtlStridedView *view,
+             DLDevice        target,
+             Outcome         outcome,
+             MtlDevice     **device)
 {
   g_autoptr (GError) error = NULL;
 
   *device = NULL;
   if (target.device_type == 0)
+    return TRUE;
+
+  *device = mtl_strided_view_get_device (view);
+  if ((int) mtl_device_get_device_type (*device) == target.device_type
+      && mtl_device_get_device_ordinal (*device) == target.device_id)
     return TRUE;
 
   *device = mtl_device_get (target.device_type, target.device_id, &error);
@@ -303,7 +309,7 @@ check_versioned (MtlStridedView *view,
   DLManagedTensorVersioned *managed;
   MtlDevice *device;
 
-  if (!find_target (target, outcome, &device))
+  if (!find_target (view, target, outcome, &device))
     return;
 
   managed = mtl_strided_view_to_dlpack (view, copy_flags[copy], device, &error);
@@ -335,7 +341,7 @@ check_legacy (MtlStridedView *view,
   DLManagedTensor *managed;
   MtlDevice *device;
 
-  if (!find_target (target, outcome, &device))
+  if (!find_target (view, target, outcome, &device))
     return;
 
   managed = mtl_strided_view_to_dlpack_legacy (view, copy_flags[copy], device, &error);
