@@ -373,8 +373,8 @@ class StridedView:
         """Does the same as copy_scaled_from(): awaited, or with a callback."""
     def __enter__(self) -> StridedView:
         """Return self: the view is closed at the end of the with statement."""
-    def __exit__(self, *exception: object) -> None:
-        """Closes the view."""
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """Closes the view. Raises BufferError if it is in use, unless the block has failed."""
 
 class Statistics:
     @property

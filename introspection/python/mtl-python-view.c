@@ -406,18 +406,27 @@ view_select (PyObject        *self,
 /* All that reads a view here expects it to change only where Python code may run, as with the GIL.
  * Without one, the other threads are stopped at such a place, as for a garbage collection. */
 #ifdef Py_GIL_DISABLED
+typedef struct
+{
+  MtlStridedView *view;
+  GError **error;
+} Closing;
+
 static int
 close_once (PyObject *first,
             void     *data)
 {
-  mtl_strided_view_close (data);
+  Closing *self = data;
+
+  mtl_strided_view_close (self->view, self->error);
   return 0; /* no more objects */
 }
 
 static void
-close_at_once (MtlStridedView *view)
+close_at_once (MtlStridedView  *view,
+               GError         **error)
 {
-  PyUnstable_GC_VisitObjects (close_once, view);
+  PyUnstable_GC_VisitObjects (close_once, &(Closing) { view, error });
 }
 #else
 #define close_at_once mtl_strided_view_close
@@ -430,14 +439,19 @@ view_close (PyObject *self,
 {
   MtlStridedView *view = get_view (self);
   MtlStridedView *last = mtl_strided_view_transpose (view);
+  GError *error = NULL;
   gboolean closed;
 
-  close_at_once (view);
+  close_at_once (view, &error);
   Py_BEGIN_ALLOW_THREADS
-  closed = mtl_strided_view_close (last);
+  closed = error == NULL && mtl_strided_view_close (last, NULL);
   g_object_unref (last);
   Py_END_ALLOW_THREADS
-  return PyBool_FromLong (closed);
+  if (error == NULL)
+    return PyBool_FromLong (closed);
+
+  add_advice (&error, MTL_ERROR_BUSY, "each memoryview or NumPy array of it has a reference");
+  return raise_error (error, CALLER);
 }
 
 /* Returns a list of the elements of the last axis, or of lists. */
@@ -631,8 +645,9 @@ static PyMethodDef view_methods[] = {
     "The same bytes as elements of another type, without a copy." },
   { "close", view_close, METH_NOARGS,
     "close($self, /)\n--\n\n"
-    "Ends the use of the memory now. The view is empty from then on, unless an operation\n"
-    "uses it. Returns True if nothing uses the memory any longer." },
+    "Ends the use of the memory now: the view is empty from then on. Returns True if nothing\n"
+    "uses the memory any longer, and False if other views or tensors keep it. Raises BufferError\n"
+    "and leaves the view as it was if an operation, a memoryview or an array uses the view." },
   { "tolist", view_tolist, METH_NOARGS,
     "tolist($self, /)\n--\n\nThe elements as nested lists, with a list for several lanes." },
   { "__float__", view_float, METH_NOARGS,

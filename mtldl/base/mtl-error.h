@@ -31,6 +31,7 @@ G_BEGIN_DECLS
  * @MTL_ERROR_DEVICE: the device failed
  * @MTL_ERROR_INVALID_DATA: data from a peer or a file are not valid
  * @MTL_ERROR_CONSUMED: the [class@Mtl.DlpackTensor] was already consumed
+ * @MTL_ERROR_BUSY: in use, and has to be free of users for this
  *
  * The codes of the library's errors. The message has the offending value and
  * the limit.
@@ -50,6 +51,7 @@ typedef enum
   MTL_ERROR_DEVICE,
   MTL_ERROR_INVALID_DATA,
   MTL_ERROR_CONSUMED,
+  MTL_ERROR_BUSY,
 } MtlError;
 
 MTL_AVAILABLE_IN_1_0

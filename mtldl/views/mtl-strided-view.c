@@ -384,30 +384,48 @@ mtl_strided_view_wait_for_close (MtlStridedView *self)
 }
 
 static gboolean
-begin_close (MtlStridedView *self)
+refuse_to_close (MtlStridedView  *self,
+                 int              n_users,
+                 GError         **error)
 {
-  if (!g_atomic_int_compare_and_exchange (&self->n_users, 0, MTL_VIEW_CLOSING))
-    return FALSE;
+  guint n_references = g_atomic_int_get (&G_OBJECT (self)->ref_count);
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_BUSY,
+               "The view is in use and cannot be closed: %d use%s by operations under way (at most "
+               "0), %u reference%s (at most 1); end these first",
+               n_users, n_users == 1 ? "" : "s", n_references, n_references == 1 ? "" : "s");
+  return FALSE;
+}
+
+static gboolean
+begin_close (MtlStridedView  *self,
+             GError         **error)
+{
+  while (!g_atomic_int_compare_and_exchange (&self->n_users, 0, MTL_VIEW_CLOSING))
+    {
+      int n_users = g_atomic_int_get (&self->n_users);
+
+      if (n_users & MTL_VIEW_CLOSING)
+        mtl_strided_view_wait_for_close (self);
+      else if (n_users > 0)
+        return refuse_to_close (self, n_users, error);
+    }
 
   if (g_atomic_int_get (&G_OBJECT (self)->ref_count) == 1)
     return TRUE;
 
   g_atomic_int_add (&self->n_users, -MTL_VIEW_CLOSING);
-  return FALSE;
+  return refuse_to_close (self, 0, error);
 }
 
-/* Moves all that a view describes to a new one, and leaves the view empty. Returns NULL if it is
- * in use. */
+/* Moves all that a view describes to a new one, and leaves the view empty. */
 static MtlStridedView *
-detach (MtlStridedView *self)
+detach (MtlStridedView  *self,
+        GError         **error)
 {
-  MtlStridedView *moved;
+  MtlStridedView *moved = mtl_spare_objects_take (&spare_views, MTL_TYPE_STRIDED_VIEW);
 
-  if (g_atomic_int_get (&self->n_users) != 0)
-    return NULL;
-
-  moved = mtl_spare_objects_take (&spare_views, MTL_TYPE_STRIDED_VIEW);
-  if (!begin_close (self))
+  if (!begin_close (self, error))
     {
       g_object_unref (moved);
       return NULL;
@@ -425,36 +443,67 @@ detach (MtlStridedView *self)
   return moved;
 }
 
+static gboolean
+is_closed (MtlStridedView *self)
+{
+  MTL_USE_VIEW (self);
+  return self->memory == mtl_memory_get_empty ()
+         && mtl_element_type_equal (self->type, mtl_element_type_new (MTL_DTYPE_UINT8))
+         && self->layout.n_dims == 1 && mtl_layout_shape (&self->layout)[0] == 0;
+}
+
 /**
  * mtl_strided_view_close:
  * @self: a view
+ * @error: return location for an error, or %NULL
  *
  * Ends the view's use of its memory now, instead of when the view is no longer
  * referenced, which garbage-collected languages do some time later.
  *
  * The view is empty from then on: its shape is [0]. Other views of the memory,
- * and what was exported, keep it alive. A view that somebody else has a
- * reference to, such as an asynchronous operation, is not closed, and neither
- * is one whose elements are being copied, filled, compared, printed or
- * summarized, or exported, for example from a callback for their progress. In
- * C, a thread that uses a view in another way needs a reference to it.
+ * and what was exported, keep the memory. To close a closed view does nothing,
+ * and returns %TRUE.
  *
- * Returns: whether nobody uses the memory any longer, so that its owner got it
- *   back
+ * This may be called from any thread. It fails if somebody else has a reference
+ * to the view; an asynchronous operation has one until its callback has returned
+ * and its result is freed. It also fails while the elements are copied, filled,
+ * compared, printed, summarized or exported, in another thread or when it is
+ * called from a callback for their progress. A failed call leaves everything as
+ * it was.
+ *
+ * Getters and functions that derive views do not keep a view open: in C, a
+ * thread that uses a view while another may close it needs a reference to it.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_BUSY: an operation uses the view, or others have references to
+ *   it; the message has the number of both
+ *
+ * Returns: %TRUE if nobody uses the memory any longer, so that its owner has it
+ *   back; %FALSE without an error if other views or exports keep it; %FALSE with
+ *   @error set if the view was not closed
  *
  * Since: 1.0
  */
 gboolean
-mtl_strided_view_close (MtlStridedView *self)
+mtl_strided_view_close (MtlStridedView  *self,
+                        GError         **error)
 {
   MtlStridedView *moved;
   MtlMemory *memory;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  moved = detach (self);
+  moved = detach (self, error);
   if (moved == NULL)
-    return FALSE;
+    {
+      if (!is_closed (self))
+        return FALSE;
+
+      g_clear_error (error);
+      return TRUE;
+    }
 
   memory = moved->memory;
   moved->memory = mtl_memory_get_empty ();

@@ -228,7 +228,8 @@ MtlStridedView *mtl_strided_view_select_imaginary (MtlStridedView  *self,
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_as_read_only (MtlStridedView *self) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_strided_view_close        (MtlStridedView *self);
+gboolean        mtl_strided_view_close        (MtlStridedView  *self,
+                                               GError         **error);
 
 MTL_AVAILABLE_IN_1_0
 gpointer        mtl_strided_view_to_metal_tensor (MtlStridedView       *self,

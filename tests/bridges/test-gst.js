@@ -3,7 +3,7 @@
 // All functions from JavaScript; the tests in C have the cases. Nothing here is called on a thread
 // of a pipeline, where JavaScript cannot run.
 
-import {equal, run, test, throws, throwsMtl} from '../gjs/tap.js';
+import {equal, rejectsMtl, run, test, throws, throwsMtl} from '../gjs/tap.js';
 import {testWrongArguments} from '../gjs/wrong-arguments.js';
 
 imports.gi.versions.Gst = '1.0';
@@ -267,6 +267,47 @@ const tests = {
             ({message} = e);
         }
         equal(message, 'inside');
+        MtlGst.map(buffer, RGB, WRITE, view => view.fill(0));
+    },
+
+    async aViewInUseIsAnError() {
+        const buffer = newBuffer(48);
+        const pending = [];
+        const begin = view => pending.push(view.compute_statistics_async());
+
+        throwsMtl('BUSY', /references/, () => MtlGst.map(buffer, RGB, READ, begin));
+        await rejectsMtl('BUSY', /references/, MtlGst.map(buffer, RGB, READ, async view => {
+            await null;
+            begin(view);
+        }));
+
+        // An error of the work comes first.
+        for (const work of [
+            view => {
+                begin(view);
+                throw new Error('inside');
+            },
+            async view => {
+                await null;
+                begin(view);
+                throw new Error('inside');
+            },
+        ]) {
+            let message = null;
+            try {
+                await MtlGst.map(buffer, RGB, READ, work);
+            } catch (error) {
+                ({message} = error);
+            }
+            equal(message, 'inside');
+        }
+
+        equal((await Promise.all(pending)).map(statistics => statistics.count),
+            [45, 45, 45, 45]);
+        pending.length = 0;
+        equal((await MtlGst.map(buffer, RGB, READ, view => view.compute_statistics_async())).count,
+            45);
+        System.gc();
         MtlGst.map(buffer, RGB, WRITE, view => view.fill(0));
     },
 

@@ -431,13 +431,26 @@ class LifetimeTest(Test):
 
     def test_array_after_the_block(self):
         buffer = new_buffer(48)
-        with MtlGst.map(buffer, RGB) as view:
+        with self.assertRaisesRegex(BufferError, 'references'), MtlGst.map(buffer, RGB) as view:
             array = numpy.asarray(view)
         self.assertEqual(array[0, 1].tolist(), [3, 4, 5])
+        self.assertEqual(view.shape, (3, 5, 3))
 
         # The array is a user of the buffer.
         self.assert_raises(ValueError, 'READ_ONLY', '2 users', MtlGst.map, buffer, RGB, WRITE)
         del array, view
+        with MtlGst.map(buffer, RGB, WRITE) as view:
+            self.assertFalse(view.is_read_only())
+
+    def test_an_error_of_the_block_comes_first(self):
+        def fail(view):
+            array = numpy.asarray(view)
+            raise KeyError(array.shape)
+
+        buffer = new_buffer(48)
+        with self.assertRaises(KeyError), MtlGst.map(buffer, RGB) as view:
+            fail(view)
+        self.assertTrue(view.close())
         with MtlGst.map(buffer, RGB, WRITE) as view:
             self.assertFalse(view.is_read_only())
 

@@ -104,7 +104,15 @@ void test_planes_written_together () throws Error {
 	assert (y.get_address () == address && uv.get_address () == address + 48);
 	y.fill_double (1);
 	uv.fill_double (2);
-	assert (y.close () && uv.close ());
+	var other = uv;
+	assert (y.close ());
+	try {
+		uv.close ();
+		assert_not_reached ();
+	} catch (Mtl.Error.BUSY error) {
+	}
+	other = null;
+	assert (uv.close ());
 
 	uint8[] written;
 	buffer.extract_dup (0, 72, out written);

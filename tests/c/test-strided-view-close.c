@@ -176,6 +176,50 @@ static const struct
 
 /* Closes a view from the operation's own thread. */
 
+/* An operation may use a view several times. */
+static void
+assert_busy (MtlStridedView *view,
+             gboolean        has_operations,
+             guint           n_references)
+{
+  MtlStridedLayout *layout = mtl_strided_view_get_layout (view);
+  MtlBuffer *buffer = mtl_strided_view_get_buffer (view);
+  g_autoptr (GError) error = NULL;
+  guint64 numbers[4] = { 0 };
+  const char *rest;
+
+  g_assert_false (mtl_strided_view_close (view, &error));
+  g_assert_error (error, MTL_ERROR, MTL_ERROR_BUSY);
+  g_assert_nonnull (strstr (error->message, "in use"));
+  rest = error->message;
+  for (gsize i = 0; i < G_N_ELEMENTS (numbers); i++)
+    {
+      rest = strpbrk (rest, "0123456789");
+      g_assert_nonnull (rest);
+      numbers[i] = g_ascii_strtoull (rest, (char **) &rest, 10);
+    }
+  g_assert_cmpint (numbers[0] > 0, ==, has_operations);
+  g_assert_cmpuint (numbers[1], ==, 0);
+  g_assert_cmpuint (numbers[2], ==, n_references);
+  g_assert_cmpuint (numbers[3], ==, 1);
+
+  /* Everything is as it was. */
+  g_assert_false (mtl_strided_view_close (view, NULL));
+  g_assert_true (mtl_strided_view_get_layout (view) == layout);
+  g_assert_true (mtl_strided_view_get_buffer (view) == buffer);
+}
+
+static void
+assert_closes (MtlStridedView *view,
+               gboolean        expected)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpint (mtl_strided_view_close (view, &error), ==, expected);
+  g_assert_no_error (error);
+  assert_view_shape (view, 0);
+}
+
 typedef struct
 {
   MtlStridedView *view;
@@ -187,7 +231,7 @@ try_to_close (gpointer data)
 {
   Closer *self = data;
 
-  g_assert_false (mtl_strided_view_close (self->view));
+  assert_busy (self->view, TRUE, 1);
   self->n_refused++;
 }
 
@@ -214,9 +258,9 @@ test_progress (void)
   g_assert_cmpuint (closer.n_refused, >, 0);
   g_assert_cmpint (owned.n_ended, ==, 0);
 
-  g_assert_true (mtl_strided_view_close (closer.view));
+  assert_closes (closer.view, TRUE);
   g_assert_cmpint (owned.n_ended, ==, 1);
-  g_assert_true (mtl_strided_view_close (closer.view));
+  assert_closes (closer.view, TRUE);
   g_object_unref (closer.view);
 }
 
@@ -243,7 +287,7 @@ test_device (gconstpointer data)
   assert_view_shape (closer.view, 8, 8);
 
   device->meanwhile = NULL;
-  g_assert_true (mtl_strided_view_close (closer.view));
+  assert_closes (closer.view, TRUE);
   g_object_unref (closer.view);
 }
 
@@ -289,6 +333,62 @@ static const struct
   { "export", export },
 };
 
+/* Closes views that others have references to. */
+
+static void
+test_references (void)
+{
+  Owned owned;
+  MtlStridedView *view = new_owned (&owned);
+  g_autoptr (MtlStridedView) closed = mtl_strided_view_transpose (view);
+
+  for (guint n = 2; n < 5; n++)
+    assert_busy (g_object_ref (view), FALSE, n);
+  for (guint n = 4; n > 1; n--)
+    {
+      assert_busy (view, FALSE, n);
+      assert_view_shape (view, SIZE / 256, 64);
+      g_object_unref (view);
+    }
+
+  /* A closed view has nothing left to close, whoever has it. */
+  assert_closes (closed, FALSE);
+  g_object_ref (closed);
+  assert_closes (closed, TRUE);
+  g_object_unref (closed);
+
+  g_assert_cmpint (owned.n_ended, ==, 0);
+  assert_closes (view, TRUE);
+  g_assert_cmpint (owned.n_ended, ==, 1);
+  g_object_unref (view);
+}
+
+/* An asynchronous operation has a reference until its result is gone. */
+static void
+test_asynchronous (void)
+{
+  Owned owned;
+  g_autoptr (MtlStridedView) view = new_owned (&owned);
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (MtlStatistics) statistics = NULL;
+  g_autoptr (GError) error = NULL;
+
+  mtl_strided_view_compute_statistics_async (view, NULL, NULL, NULL, NULL, keep_result, &result);
+  g_assert_false (mtl_strided_view_close (view, &error));
+  g_assert_error (error, MTL_ERROR, MTL_ERROR_BUSY);
+  g_clear_error (&error);
+  while (result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  statistics = mtl_strided_view_compute_statistics_finish (view, result, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (mtl_statistics_get_count (statistics), ==, SIZE / 4);
+
+  assert_busy (view, FALSE, 2);
+  g_clear_object (&result);
+  assert_closes (view, TRUE);
+  g_assert_cmpint (owned.n_ended, ==, 1);
+}
+
 /* Closes views from another thread. */
 
 typedef struct
@@ -323,8 +423,12 @@ test_threads (gconstpointer data)
         g_thread_yield ();
       for (volatile int wait = 0; wait < i * 64; wait++)
         ;
-      while (!mtl_strided_view_close (shared.view))
-        n_refused++;
+      for (g_autoptr (GError) error = NULL; !mtl_strided_view_close (shared.view, &error);
+           g_clear_error (&error))
+        {
+          g_assert_error (error, MTL_ERROR, MTL_ERROR_BUSY);
+          n_refused++;
+        }
       assert_view_shape (shared.view, 0);
       g_assert_cmpint (owned.n_ended, ==, 1);
 
@@ -335,6 +439,35 @@ test_threads (gconstpointer data)
   g_test_message ("%u closes refused", n_refused);
 }
 
+static gpointer
+close_alone (gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_strided_view_close (data, &error));
+  g_assert_no_error (error);
+  return NULL;
+}
+
+/* Each of the closers finds the view as it was, or closed. */
+static void
+test_closers (void)
+{
+  for (int i = 0; i < N_ROUNDS; i++)
+    {
+      Owned owned;
+      g_autoptr (MtlStridedView) view = new_owned (&owned);
+      GThread *threads[3];
+
+      for (gsize j = 0; j < G_N_ELEMENTS (threads); j++)
+        threads[j] = g_thread_new ("close", close_alone, view);
+      for (gsize j = 0; j < G_N_ELEMENTS (threads); j++)
+        g_thread_join (threads[j]);
+      assert_view_shape (view, 0);
+      g_assert_cmpint (owned.n_ended, ==, 1);
+    }
+}
+
 int
 main (int    argc,
       char **argv)
@@ -342,6 +475,9 @@ main (int    argc,
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/strided-view-close/progress", test_progress);
+  g_test_add_func ("/strided-view-close/references", test_references);
+  g_test_add_func ("/strided-view-close/asynchronous", test_asynchronous);
+  g_test_add_func ("/strided-view-close/closers", test_closers);
   for (gsize i = 0; i < G_N_ELEMENTS (device_operations); i++)
     {
       g_autofree char *path = g_strconcat ("/strided-view-close/device/",

@@ -128,6 +128,7 @@ OBJECT (view_new_like, mtl_strided_view_new_like (f->view, error))
 
 /* Other views of the same memory */
 OBJECT (view_as_read_only, mtl_strided_view_as_read_only (f->view))
+DONE (view_close, close_another (f, error))
 OBJECT (view_broadcast_to, mtl_strided_view_broadcast_to (f->view, DIMS (2, 4, 6), error))
 OBJECT (view_get_layout, g_object_ref (mtl_strided_view_get_layout (f->view)))
 OBJECT (view_flatten, mtl_strided_view_flatten (f->view, 0, 0, error))

@@ -172,6 +172,22 @@ look_up_new_entry (Fixture *f)
   return entry;
 }
 
+/* The memory stays with the view that it was made of. */
+static gboolean
+close_another (Fixture  *f,
+               GError  **error)
+{
+  g_autoptr (MtlStridedView) view = mtl_strided_view_as_read_only (f->view);
+  g_autoptr (MtlStridedView) same = g_object_ref (view);
+
+  g_assert_false (mtl_strided_view_close (view, error));
+  g_assert_error (*error, MTL_ERROR, MTL_ERROR_BUSY);
+  g_clear_error (error);
+  g_clear_object (&same);
+  g_assert_false (mtl_strided_view_close (view, error));
+  return *error == NULL && mtl_strided_view_get_volume (view) == 0;
+}
+
 /* What failed once can be repeated: nothing of it was added. */
 static gboolean
 add_many (Fixture   *f,

@@ -295,6 +295,28 @@ testAnyMemory('a closed view is empty, and others keep the memory', () => {
     equal([row.close(), row.get_volume(), row.close()], [true, 0, true]);
 });
 
+testAnyMemory('a view in use is not closed', async () => {
+    const view = counting(1000);
+    const statistics = view.compute_statistics_async();
+
+    throwsMtl('BUSY', /in use.*at most 0.*[2-9] references \(at most 1\)/, () => view.close());
+    equal(view.get_shape(), [1000]);
+    equal((await statistics).get_count(), 1000);
+    equal([view.close(), view.get_shape()], [true, [0]]);
+});
+
+testAnyMemory('a view in use by its own operation is not closed', () => {
+    const view = counting(1000);
+    let nRefused = 0;
+
+    view.compute_statistics_full(null, () => {
+        throwsMtl('BUSY', /in use.*[1-9] uses? by operations/, () => view.close());
+        nRefused++;
+    });
+    ok(nRefused > 0);
+    equal([view.get_shape(), view.close()], [[1000], true]);
+});
+
 test('a read-only view of writable memory refuses writes', () => {
     const view = counting(2);
     const reader = view.as_read_only();

@@ -137,9 +137,11 @@ test_closed_view (void)
   g_autoptr (MtlStridedView) view = view_new (MTL_DTYPE_UINT8, DIMS (8));
   const guint8 first = *(guint8 *) mtl_strided_view_get_data (view);
   GstBuffer *buffer = get_buffer (view, NULL);
+  g_autoptr (GError) error = NULL;
   guint8 byte;
 
-  g_assert_false (mtl_strided_view_close (view));
+  g_assert_false (mtl_strided_view_close (view, &error));
+  g_assert_no_error (error);
   g_assert_cmpuint (gst_buffer_extract (buffer, 0, &byte, 1), ==, 1);
   g_assert_cmpint (byte, ==, first);
   assert_last_user (buffer);

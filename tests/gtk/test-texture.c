@@ -465,13 +465,15 @@ test_lifetimes (void)
   g_autoptr (MtlStridedView) same = NULL;
   g_autoptr (GdkTexture) texture = get_texture (view, MTL_GTK_CHANNELS_RGB, 0);
   g_autofree guint8 *pixels = NULL;
+  g_autoptr (GError) error = NULL;
   GWeakRef weak;
 
   set_number_at (view, 2, 4, 1, 200);
   g_weak_ref_init (&weak, view);
 
   /* The texture uses the view, which cannot be closed. */
-  g_assert_false (mtl_strided_view_close (view));
+  g_assert_false (mtl_strided_view_close (view, &error));
+  g_assert_error (error, MTL_ERROR, MTL_ERROR_BUSY);
   assert_view_shape (view, 3, 5, 3);
 
   /* The texture is the only one who has the view. */

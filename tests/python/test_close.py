@@ -2,15 +2,17 @@
 """Views that are closed while operations use them: the operation has all elements or none, and
 never sees the memory again."""
 
+import asyncio
 import gc
 import re
 import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
-from gi.repository import Mtl
+from gi.repository import GLib, Mtl
 
 N = 32768
 SHAPE = (N // 256, 64)
@@ -21,14 +23,102 @@ def opened(n=N):
     return memory, Mtl.asview(memory).reinterpret("float32").reshape(-1, 64)
 
 
+def assert_busy(view, has_operations, n_references):
+    shape, layout = view.shape, view.layout
+    with pytest.raises(BufferError, match="in use") as info:
+        view.close()
+    assert info.value.__cause__.matches(Mtl.error_quark(), Mtl.Error.BUSY)
+    n_uses, limit, n, limit_of_references = map(int, re.findall(r"\d+", str(info.value)))
+    assert (n_uses > 0) is has_operations and limit == 0
+    assert (n, limit_of_references) == (n_references, 1)
+    assert view.shape == shape and view.layout == layout
+
+
 def test_progress_callback():
     memory, view = opened()
-    closes = []
-    statistics = view.compute_statistics_full(None, lambda *_: closes.append(view.close()))
-    assert closes and not any(closes)
+    told = []
+
+    def progress(*arguments):
+        told.append(arguments)
+        assert_busy(view, True, n_references=1)
+
+    statistics = view.compute_statistics_full(None, progress)
+    assert told
     assert statistics.get_count() == N // 4
     assert view.close() and view.shape == (0,)
     assert view.close()
+
+
+@pytest.mark.parametrize("export", [memoryview, np.asarray])
+def test_what_uses_the_view(export):
+    memory, view = opened()
+    first, second = export(view), export(view)
+    assert_busy(view, False, n_references=3)
+    del first
+    assert_busy(view, False, n_references=2)
+    with pytest.raises(BufferError):
+        memory.append(0)
+    assert bytes(second) == bytes(N)
+    del second
+    assert view.close() and view.close()
+    memory.append(0)
+
+
+def test_memoryview_of_a_closed_view():
+    view = Mtl.zeros(3)
+    view.close()
+    with memoryview(view) as nothing:
+        assert len(nothing) == 0 and view.close()
+
+
+def test_with():
+    memory, view = opened()
+    with pytest.raises(BufferError, match="references"), view:
+        kept = memoryview(view)
+    assert view.shape == SHAPE and len(kept) == SHAPE[0]
+    kept.release()
+    with view:
+        pass
+    assert view.shape == (0,)
+
+
+def test_with_an_error():
+    """Its traceback has frames that use the view."""
+    def fail(view):
+        kept = memoryview(view)
+        raise KeyError(len(kept))
+
+    memory, view = opened()
+    with pytest.raises(KeyError), view:
+        fail(view)
+    assert view.close()
+
+
+def test_after_an_asynchronous_operation():
+    async def work(view):
+        with view:
+            return await view.compute_statistics_async()
+
+    memory, view = opened()
+    assert asyncio.run(work(view)).get_count() == N // 4
+    assert view.shape == (0,)
+
+
+def test_callback_of_an_asynchronous_operation():
+    def done(source, result):
+        try:
+            assert source.compute_statistics_finish(result).get_count() == N // 4
+            assert_busy(view, False, n_references=2)
+            ended.append(True)
+        finally:
+            loop.quit()
+
+    memory, view = opened()
+    ended, loop = [], GLib.MainLoop()
+    view.compute_statistics_async(callback=done)
+    loop.run()
+    gc.collect()  # the frames of the exception
+    assert ended and view.close()
 
 
 def test_code_of_arguments():
@@ -51,7 +141,7 @@ def test_code_of_arguments():
         memory, view = opened()
         try:
             run()
-        except (IndexError, ValueError, TypeError):
+        except (BufferError, IndexError, ValueError, TypeError):
             pass
         assert view.shape in (SHAPE, (0,))
 
@@ -160,8 +250,11 @@ def test_threads(operation):
             begin.wait()
             time.sleep(i * 2e-6)
             while view.ndim == 2:
-                if view.close():
-                    memory[:] = b"\xff" * len(memory)
+                try:
+                    if view.close():
+                        memory[:] = b"\xff" * len(memory)
+                except BufferError:
+                    pass  # in use
             thread.join()
     finally:
         sys.setswitchinterval(interval)

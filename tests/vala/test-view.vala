@@ -328,7 +328,31 @@ void test_close () throws GLib.Error {
 	assert_true (view.shape[0] == 0);
 	assert_view (row, "[1]");
 	assert_true (row.close ());
-	assert_true (row.volume == 0);
+	assert_true (row.volume == 0 && row.close ());
+}
+
+void test_close_in_use () throws GLib.Error {
+	var view = counting ({ 2 });
+	var same = view;
+
+	try {
+		view.close ();
+		assert_not_reached ();
+	} catch (Mtl.Error.BUSY error) {
+		assert_true ("2 references (at most 1)" in error.message);
+	}
+	assert_view (same, "[0 1]");
+
+	same = null;
+	view.compute_statistics_full (null, (done, total) => {
+		try {
+			view.close ();
+			assert_not_reached ();
+		} catch (Mtl.Error error) {
+			assert_true (error is Mtl.Error.BUSY);
+		}
+	});
+	assert_true (view.close () && view.volume == 0);
 }
 
 void test_read_only_elements () throws GLib.Error {
@@ -678,6 +702,7 @@ int main (string[] args) {
 	add_test ("/vala/view/addresses", test_addresses);
 	add_any_memory_test ("/vala/view/read-only", test_read_only);
 	add_any_memory_test ("/vala/view/close", test_close);
+	add_any_memory_test ("/vala/view/close-in-use", test_close_in_use);
 	add_test ("/vala/view/read-only-elements", test_read_only_elements);
 	add_any_memory_test ("/vala/view/copies", test_copies);
 	add_any_memory_test ("/vala/view/conversions", test_conversions);

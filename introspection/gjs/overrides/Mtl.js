@@ -141,24 +141,25 @@ function _makeCollector() {
             borrowedBytes.add(bytes);
     }
 
-    // Calls a function that allocates, again if garbage took the memory.
-    function callWithRoom(original, object, args) {
-        makeRoom();
+    // Calls a function, again if it fails with the code that garbage causes.
+    function callWithoutGarbage(original, object, args, code) {
         try {
             return original.apply(object, args);
         } catch (error) {
-            if (!_isOutOfMemory(error))
+            if (!(error instanceof GLib.Error && error.matches(Mtl.Error, Mtl.Error[code])))
                 throw error;
             collect();
             return original.apply(object, args);
         }
     }
 
-    return {callWithRoom, noteBorrowed};
-}
+    // Calls a function that allocates: garbage may have the memory.
+    function callWithRoom(original, object, args) {
+        makeRoom();
+        return callWithoutGarbage(original, object, args, 'NO_MEMORY');
+    }
 
-function _isOutOfMemory(error) {
-    return error instanceof GLib.Error && error.matches(Mtl.Error, Mtl.Error.NO_MEMORY);
+    return {callWithRoom, callWithoutGarbage, noteBorrowed};
 }
 
 
@@ -909,7 +910,8 @@ function _defineMembers(elementAccess) {
         });
     }
 
-    const {fill, fill_async: fillAsync} = Mtl.StridedView.prototype;
+    const {close, fill, fill_async: fillAsync} = Mtl.StridedView.prototype;
+    const {callWithoutGarbage} = _collector;
     _defineMethods(Mtl.StridedView, {from: _from});
     _defineGetters(Mtl.StridedView.prototype, {
         // In bytes, of elements side by side.
@@ -922,6 +924,10 @@ function _defineMembers(elementAccess) {
         },
     });
     _defineMethods(Mtl.StridedView.prototype, {
+        // The results of asynchronous functions refer to a view until they are collected.
+        close(...args) {
+            return callWithoutGarbage(close, this, args, 'BUSY');
+        },
         fill: _fillWithNumbers(fill, ''),
         fill_async: _rejectErrors(_fillWithNumbers(fillAsync, '_async'), 4),
         // view.fill_finish(result): finishes whichever operation fill_async()

@@ -41,7 +41,8 @@ function _init() {
     // Calls work(view) with a view of a buffer, and returns what that returns. The caps are a
     // Gst.Caps or, which is faster, a GstVideo.VideoInfo or a GstAudio.AudioInfo; null for a buffer
     // with a GstVideo.VideoMeta. The buffer is mapped no longer than that, unless `work` keeps
-    // another view of it. If `work` returns a promise, the view ends with that.
+    // another view of it. If `work` returns a promise, the view ends with that. A view that is then
+    // still in use is an error, BUSY, unless `work` has failed.
     MtlGst.map = function (buffer, caps, flags, work, plane = 0) {
         let view, result;
 
@@ -55,21 +56,27 @@ function _init() {
         else
             view = MtlGst.view_from_buffer_with_caps(buffer, caps, plane, flags);
 
-        const end = () => {
+        const end = value => {
             // Slices that nobody uses any longer.
             if (!view.close())
                 System.gc();
+            return value;
+        };
+
+        const fail = error => {
+            try {
+                end();
+            } catch {
+                // The error of `work` says more.
+            }
+            throw error;
         };
 
         try {
             result = work(view);
         } catch (error) {
-            end();
-            throw error;
+            fail(error);
         }
-        if (result instanceof Promise)
-            return result.finally(end);
-        end();
-        return result;
+        return result instanceof Promise ? result.then(end, fail) : end(result);
     };
 }

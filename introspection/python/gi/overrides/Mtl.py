@@ -248,8 +248,12 @@ def _view_jax_array(self):
     return numpy.asarray(_view_array(self))
 
 
-def _view_exit(self, *exception):
-    self.close()
+def _view_exit(self, kind, error, traceback):
+    try:
+        self.close()
+    except BufferError:
+        if error is None:  # whose frames may have what keeps the view open
+            raise
 
 
 def _element_for(view, value):

@@ -69,8 +69,8 @@ def map(buffer, caps=None, flags=READ, plane=0):
 
     `caps` is a Gst.Caps or, which is faster, a GstVideo.VideoInfo or a GstAudio.AudioInfo. A buffer
     with a GstVideo.VideoMeta needs none. Write to the buffer with Gst.MapFlags.WRITE. At the end of
-    the block the view is closed, and so empty. An array that still shares its memory keeps it
-    open: the buffer stays mapped until both are gone. The views of the other functions can be used
+    the block the view is closed, and so empty. That is a BufferError if there still is an array of
+    it, or a memoryview; slices keep the buffer mapped. The views of the other functions can be used
     in this way, too."""
     if caps is None or isinstance(caps, VideoInfo):
         return _view_from_video_buffer(buffer, caps, plane, flags)
