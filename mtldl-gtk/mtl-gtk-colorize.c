@@ -112,7 +112,8 @@ new_block (MtlStridedView **block,
            const gint64    *shape,
            GError         **error)
 {
-  *block = mtl_strided_view_new_uninitialized (mtl_device_get_host (), dtype, shape, 2, error);
+  *block = mtl_strided_view_new_uninitialized (mtl_device_get_host (), dtype, shape, 2,
+                                               MTL_STORAGE_MODE_DEFAULT, error);
   return *block != NULL;
 }
 

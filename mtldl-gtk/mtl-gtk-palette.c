@@ -136,7 +136,7 @@ mtl_gtk_palette_init_for_view (MtlGtkPalette   *palette,
 
   shape = mtl_strided_view_get_shape (colors, NULL);
   numbers = mtl_strided_view_new_uninitialized (mtl_device_get_host (), MTL_DTYPE_FLOAT64, shape, 2,
-                                                error);
+                                                MTL_STORAGE_MODE_DEFAULT, error);
   if (numbers == NULL || !mtl_strided_view_copy_from (numbers, colors, NULL, error))
     return FALSE;
 

@@ -44,7 +44,8 @@ mtl_gtk_pixels_new (const MtlGtkPixel  *pixel,
     height, width, strlen (mtl_gtk_channels_get_letters (pixel->channels))
   };
 
-  return mtl_strided_view_new_uninitialized (mtl_device_get_host (), pixel->dtype, shape, 3, error);
+  return mtl_strided_view_new_uninitialized (mtl_device_get_host (), pixel->dtype, shape, 3,
+                                             MTL_STORAGE_MODE_DEFAULT, error);
 }
 
 gint64

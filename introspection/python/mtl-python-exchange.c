@@ -46,7 +46,8 @@ allocate_like (const DLTensor  *prototype,
   if (device != NULL)
     view = mtl_strided_view_new_uninitialized (device,
                                                prototype->dtype.code << 8 | prototype->dtype.bits,
-                                               prototype->shape, prototype->ndim, error);
+                                               prototype->shape, prototype->ndim,
+                                               MTL_STORAGE_MODE_DEFAULT, error);
 
   return view != NULL ? mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, NULL, error)
                       : NULL;

@@ -298,8 +298,8 @@ view_for_number (MtlStridedView *view,
 {
   GError *error = NULL;
   MtlStridedView *number =
-    mtl_strided_view_new_zeros (mtl_device_get_host (), mtl_strided_view_get_dtype (view),
-                                NULL, 0, &error);
+    mtl_strided_view_new_zeros (mtl_device_get_host (), mtl_strided_view_get_dtype (view), NULL, 0,
+                                MTL_STORAGE_MODE_DEFAULT, &error);
 
   if (number == NULL)
     {

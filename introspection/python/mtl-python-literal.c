@@ -181,7 +181,8 @@ view_of_literal (const Literal *literal,
   MtlStridedView *view = NULL;
   GError *error = NULL;
   MtlStridedView *row =
-    mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, &n_items, 1, &error);
+    mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, &n_items, 1,
+                                MTL_STORAGE_MODE_DEFAULT, &error);
 
   if (row != NULL && store_items (row, literal->items) < 0)
     {

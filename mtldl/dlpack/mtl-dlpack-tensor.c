@@ -18,7 +18,8 @@
  * ```c
  * const gint64 shape[] = { 2, 3 };
  * g_autoptr (MtlStridedView) view =
- *   mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, shape, 2, error);
+ *   mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, shape, 2, MTL_STORAGE_MODE_DEFAULT,
+                                 error);
  * g_autoptr (MtlDlpackTensor) tensor = NULL;
  * g_autoptr (MtlStridedView) shared = NULL;
  *

@@ -315,17 +315,6 @@ mtl_buffer_new_for_memory (MtlMemory *memory)
   return self;
 }
 
-/* Host memory is on the host, whatever the default device is. */
-static MtlDevice *
-device_for_mode (MtlDevice      *device,
-                 MtlStorageMode  mode)
-{
-  if (device != NULL)
-    return device;
-
-  return mode == MTL_STORAGE_MODE_HOST ? mtl_device_get_host () : mtl_device_get_default ();
-}
-
 static gboolean
 mtl_buffer_initable_init (GInitable     *initable,
                           GCancellable  *cancellable,
@@ -342,8 +331,8 @@ mtl_buffer_initable_init (GInitable     *initable,
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
-  memory = mtl_memory_new (device_for_mode (request->device, request->storage_mode),
-                           MIN (request->size, G_MAXSIZE), request->storage_mode, TRUE, error);
+  memory = mtl_memory_new (request->device, MIN (request->size, G_MAXSIZE), request->storage_mode,
+                           TRUE, error);
   if (memory == NULL)
     return FALSE;
 
@@ -391,8 +380,7 @@ mtl_buffer_new (MtlDevice       *device,
 {
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
-  return mtl_buffer_new_for_memory (mtl_memory_new (device_for_mode (device, storage_mode),
-                                                    size, storage_mode, TRUE, error));
+  return mtl_buffer_new_for_memory (mtl_memory_new (device, size, storage_mode, TRUE, error));
 }
 
 /**
@@ -425,8 +413,7 @@ mtl_buffer_new_uninitialized (MtlDevice       *device,
 {
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
-  return mtl_buffer_new_for_memory (mtl_memory_new (device_for_mode (device, storage_mode),
-                                                    size, storage_mode, FALSE, error));
+  return mtl_buffer_new_for_memory (mtl_memory_new (device, size, storage_mode, FALSE, error));
 }
 
 /**
@@ -514,7 +501,8 @@ mtl_buffer_new_for_data (gpointer         data,
   g_return_val_if_fail (data != NULL || size == 0, NULL);
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
-  device = device_for_mode (device, MTL_STORAGE_MODE_HOST);
+  if (device == NULL)
+    device = mtl_device_get_host ();
   return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device, data, size, flags, user_data,
                                                             destroy, error));
 }

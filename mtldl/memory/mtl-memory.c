@@ -90,6 +90,8 @@ check_mode (MtlDevice       *device,
   return FALSE;
 }
 
+/* Without a device it is the default one, but host memory is always on the
+ * host. */
 MtlMemory *
 mtl_memory_new (MtlDevice       *device,
                 gsize            size,
@@ -99,6 +101,9 @@ mtl_memory_new (MtlDevice       *device,
 {
   MtlMemory *self;
   gpointer handle;
+
+  if (device == NULL)
+    device = mode == MTL_STORAGE_MODE_HOST ? mtl_device_get_host () : mtl_device_get_default ();
 
   mode = mtl_device_resolve_storage_mode (device, mode);
   if (!check_mode (device, mode, error) || !check_size (device, size, error))

@@ -30,7 +30,8 @@
  * g_autoptr (GFile) file = g_file_new_for_path ("model.safetensors");
  * g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
  * g_autoptr (MtlStridedView) weights =
- *   mtl_strided_view_new_filled (NULL, MTL_DTYPE_BFLOAT16, (gint64[]) { 4, 4 }, 2, 0.5, error);
+ *   mtl_strided_view_new_filled (NULL, MTL_DTYPE_BFLOAT16, (gint64[]) { 4, 4 }, 2, 0.5,
+ *                               MTL_STORAGE_MODE_DEFAULT, error);
  *
  * if (weights == NULL
  *     || !mtl_tensor_file_builder_add (builder, "weights", weights, error)

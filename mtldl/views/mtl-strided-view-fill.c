@@ -192,11 +192,14 @@ mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
 
 /**
  * mtl_strided_view_new_filled: (constructor)
- * @device: (nullable): a device, or %NULL for the default one
+ * @device: (nullable): a device, or %NULL for the default device, or for the
+ *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions
  * @value: the value of each element
+ * @storage_mode: the storage mode of the memory, may be
+ *   %MTL_STORAGE_MODE_DEFAULT
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a tensor whose elements all have the same value.
@@ -211,19 +214,20 @@ mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_new_filled (MtlDevice     *device,
-                               MtlDType       dtype,
-                               const gint64  *shape,
-                               gsize          n_dims,
-                               double         value,
-                               GError       **error)
+mtl_strided_view_new_filled (MtlDevice       *device,
+                             MtlDType         dtype,
+                             const gint64    *shape,
+                             gsize            n_dims,
+                             double           value,
+                             MtlStorageMode   storage_mode,
+                             GError         **error)
 {
   g_autoptr (MtlStridedView) self = NULL;
 
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
 
-  self = mtl_strided_view_new_uninitialized (device, dtype, shape, n_dims, error);
+  self = mtl_strided_view_new_uninitialized (device, dtype, shape, n_dims, storage_mode, error);
   if (self == NULL || !mtl_strided_view_fill_double (self, value, NULL, error))
     return NULL;
 

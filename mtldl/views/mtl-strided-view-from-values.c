@@ -6,7 +6,10 @@
 
 #include "mtl-strided-view-private.h"
 
+#include <math.h>
+
 #include "mtl-error-private.h"
+#include "mtl-host-elements-private.h"
 #include "mtl-number-private.h"
 
 static gboolean
@@ -235,7 +238,8 @@ mtl_strided_view_new_from_variant (GVariant      *values,
   g_return_val_if_fail (values != NULL, NULL);
 
   sunk = g_variant_ref_sink (values);
-  self = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, shape, n_dims, error);
+  self = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, shape, n_dims,
+                                     MTL_STORAGE_MODE_DEFAULT, error);
   if (self == NULL || !mtl_element_type_check_numeric (self->type, error))
     return NULL;
 
@@ -245,4 +249,339 @@ mtl_strided_view_new_from_variant (GVariant      *values,
     return NULL;
 
   return g_steal_pointer (&self);
+}
+
+/* The numbers start, start + step and so on: integers, or doubles. */
+typedef struct
+{
+  MtlNumber start;
+  MtlNumber step;
+  gint64 n;
+} Range;
+
+/* A multiple of 8, so that each piece of the elements begins with a byte. */
+#define PIECE 2048
+
+static void
+range_get_integers (const Range *self,
+                    gint64       first,
+                    int          n,
+                    gint64      *integers)
+{
+  guint64 integer = self->start.u + (guint64) first * self->step.u;
+
+  for (int i = 0; i < n; i++, integer += self->step.u)
+    integers[i] = integer;
+}
+
+/* As NumPy computes them. The first two are not always what the formula for the others
+ * gives. */
+static void
+range_get_doubles (const Range *self,
+                   gint64       first,
+                   int          n,
+                   double      *doubles)
+{
+  double start = self->start.re, second = start + self->step.re, distance = second - start;
+  double index = first;
+
+  for (int i = 0; i < n; i++)
+    {
+      double product = (index + i) * distance; /* rounded, even where one instruction does both */
+
+      doubles[i] = start + product;
+    }
+
+  if (first == 0)
+    doubles[0] = start;
+  if (first <= 1 && first + n > 1)
+    doubles[1 - first] = second;
+}
+
+static MtlNumber
+range_get_number (const Range *self,
+                  gint64       i)
+{
+  gint64 integer;
+  double real;
+
+  if (self->start.kind == MTL_NUMBER_INT)
+    {
+      range_get_integers (self, i, 1, &integer);
+      return mtl_number_from_int64 (integer);
+    }
+
+  range_get_doubles (self, i, 1, &real);
+  return mtl_number_from_double (real);
+}
+
+/* All other numbers are between these two. */
+static gboolean
+range_check_fits (const Range  *self,
+                  MtlDType      dtype,
+                  GError      **error)
+{
+  return self->n == 0
+         || (mtl_number_check_fits (range_get_number (self, 0), dtype, error)
+             && mtl_number_check_fits (range_get_number (self, self->n - 1), dtype, error));
+}
+
+static gboolean
+convert_piece (const MtlStrided  *source,
+               const MtlStrided  *dest,
+               gint64             n,
+               GError           **error)
+{
+  g_auto (MtlLayout) from = MTL_LAYOUT_INIT;
+  g_auto (MtlLayout) to = MTL_LAYOUT_INIT;
+
+  return mtl_layout_new_dense (&n, 1, MTL_ORDER_C, source->type.bits, &from, error)
+         && mtl_layout_new_dense (&n, 1, MTL_ORDER_C, dest->type.bits, &to, error)
+         && mtl_strided_copy (&(MtlStrided) { dest->type, &to, dest->data },
+                              &(MtlStrided) { source->type, &from, source->data }, NULL, error);
+}
+
+/* The elements must be in C order. */
+static gboolean
+range_write (const Range       *self,
+             const MtlStrided  *elements,
+             GError           **error)
+{
+  gboolean is_integer = self->start.kind == MTL_NUMBER_INT;
+  guint64 numbers[PIECE];
+  MtlStrided source = {
+    .type = mtl_element_type_new (is_integer ? MTL_DTYPE_INT64 : MTL_DTYPE_FLOAT64),
+    .data = (guint8 *) numbers,
+  };
+  gboolean is_same = mtl_element_type_equal (elements->type, source.type);
+
+  for (gint64 first = 0; first < self->n; first += PIECE)
+    {
+      gint64 n = MIN (PIECE, self->n - first);
+      MtlStrided dest = {
+        .type = elements->type,
+        .data = elements->data + first / 8 * elements->type.bits,
+      };
+      gpointer target = is_same ? dest.data : source.data;
+
+      if (is_integer)
+        range_get_integers (self, first, n, target);
+      else
+        range_get_doubles (self, first, n, target);
+
+      if (!is_same && !convert_piece (&source, &dest, n, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+static MtlStridedView *
+view_new_of_range (MtlDevice       *device,
+                   MtlDType         dtype,
+                   const Range     *range,
+                   MtlStorageMode   storage_mode,
+                   GError         **error)
+{
+  g_autoptr (MtlStridedView) self = NULL;
+  g_auto (MtlHostElements) elements = { .layout = NULL };
+
+  if (!mtl_dtype_check (dtype, error)
+      || !mtl_element_type_check_numeric (mtl_element_type_new (dtype), error)
+      || !range_check_fits (range, dtype, error))
+    return NULL;
+
+  self = mtl_strided_view_new_uninitialized (device, dtype, &range->n, 1, storage_mode, error);
+  if (self == NULL || !mtl_host_elements_init_write (&elements, self, error)
+      || !range_write (range, &elements.strided, error)
+      || !mtl_host_elements_write_back (&elements, error))
+    return NULL;
+
+  return g_steal_pointer (&self);
+}
+
+static gboolean
+set_step_is_zero (GError **error)
+{
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                       "A step of 0 does not lead from start to stop");
+  return FALSE;
+}
+
+static gboolean
+set_too_many_numbers (double    n,
+                      GError  **error)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "%s numbers are more than the limit of %" G_GINT64_FORMAT " elements",
+               g_ascii_formatd (text, sizeof text, "%.6g", n), G_MAXINT64);
+  return FALSE;
+}
+
+static gboolean
+check_finite (const char  *name,
+              double       value,
+              GError     **error)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (isfinite (value))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT, "A %s of %s is not a finite number",
+               name, g_ascii_dtostr (text, sizeof text, value));
+  return FALSE;
+}
+
+static gboolean
+count_doubles (double    start,
+               double    stop,
+               double    step,
+               gint64   *n,
+               GError  **error)
+{
+  double quotient, count;
+
+  if (!check_finite ("start", start, error) || !check_finite ("stop", stop, error)
+      || !check_finite ("step", step, error))
+    return FALSE;
+  if (step == 0)
+    return set_step_is_zero (error);
+
+  quotient = (stop - start) / step;
+  count = ceil (quotient);
+  /* A quotient that is too small for a double is rounded up, too. */
+  if (quotient == 0 && stop != start && !signbit (quotient))
+    count = 1;
+  if (count >= 0x1p63)
+    return set_too_many_numbers (count, error);
+
+  *n = MAX (count, 0);
+  return TRUE;
+}
+
+/* The differences fit 64 bits without a sign. */
+static gboolean
+count_integers (gint64    start,
+                gint64    stop,
+                gint64    step,
+                gint64   *n,
+                GError  **error)
+{
+  guint64 distance = step > 0 ? (guint64) stop - start : (guint64) start - stop;
+  guint64 stride = step > 0 ? (guint64) step : -(guint64) step;
+  guint64 count;
+
+  if (step == 0)
+    return set_step_is_zero (error);
+
+  count = (step > 0 ? start < stop : start > stop) ? (distance - 1) / stride + 1 : 0;
+  if (count > G_MAXINT64)
+    return set_too_many_numbers (count, error);
+
+  *n = count;
+  return TRUE;
+}
+
+/**
+ * mtl_strided_view_new_arange: (constructor)
+ * @device: (nullable): a device, or %NULL for the default device, or for the
+ *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
+ * @dtype: the element type
+ * @start: the first number
+ * @stop: the limit, which the numbers do not reach
+ * @step: the distance between two numbers, may be negative
+ * @storage_mode: the storage mode of the memory, may be
+ *   %MTL_STORAGE_MODE_DEFAULT
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a tensor of one dimension with the numbers @start, @start + @step and
+ * so on, before @stop.
+ *
+ * The numbers and their count are those of `numpy.arange()` for doubles: there
+ * are (@stop − @start) / @step, rounded up, or none if that is negative. Each is
+ * rounded to @dtype by the rules of [method@Mtl.StridedView.set_double]. Doubles
+ * are rounded, too, so there may be one number more than expected if @step is
+ * not an integer.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @step is 0, or an argument is infinite or NaN
+ * - %MTL_ERROR_OVERFLOW: there are too many numbers, or @dtype is a type of
+ *   integers that cannot hold one of them
+ * - %MTL_ERROR_NOT_SUPPORTED: elements of type @dtype are not numbers
+ * - the errors of [ctor@Mtl.StridedView.new_zeros]
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_arange (MtlDevice       *device,
+                             MtlDType         dtype,
+                             double           start,
+                             double           stop,
+                             double           step,
+                             MtlStorageMode   storage_mode,
+                             GError         **error)
+{
+  Range range = { mtl_number_from_double (start), mtl_number_from_double (step), 0 };
+
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
+
+  if (!count_doubles (start, stop, step, &range.n, error))
+    return NULL;
+
+  return view_new_of_range (device, dtype, &range, storage_mode, error);
+}
+
+/**
+ * mtl_strided_view_new_arange_int64: (constructor)
+ * @device: (nullable): a device, or %NULL for the default device, or for the
+ *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
+ * @dtype: the element type
+ * @start: the first number
+ * @stop: the limit, which the numbers do not reach
+ * @step: the distance between two numbers, may be negative
+ * @storage_mode: the storage mode of the memory, may be
+ *   %MTL_STORAGE_MODE_DEFAULT
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a tensor of one dimension with the integers @start, @start + @step and
+ * so on, before @stop.
+ *
+ * The integers are exact, and are rounded to @dtype by the rules of
+ * [method@Mtl.StridedView.set_int64].
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @step is 0
+ * - %MTL_ERROR_OVERFLOW: there are too many numbers, or @dtype is a type of
+ *   integers that cannot hold one of them
+ * - %MTL_ERROR_NOT_SUPPORTED: elements of type @dtype are not numbers
+ * - the errors of [ctor@Mtl.StridedView.new_zeros]
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_arange_int64 (MtlDevice       *device,
+                                   MtlDType         dtype,
+                                   gint64           start,
+                                   gint64           stop,
+                                   gint64           step,
+                                   MtlStorageMode   storage_mode,
+                                   GError         **error)
+{
+  Range range = { mtl_number_from_int64 (start), mtl_number_from_int64 (step), 0 };
+
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
+
+  if (!count_integers (start, stop, step, &range.n, error))
+    return NULL;
+
+  return view_new_of_range (device, dtype, &range, storage_mode, error);
 }

@@ -698,33 +698,34 @@ mtl_strided_view_new_dense (MtlDevice       *device,
 }
 
 static MtlStridedView *
-view_new_for_shape (MtlDevice     *device,
-                    MtlDType       dtype,
-                    const gint64  *shape,
-                    gsize          n_dims,
-                    gboolean       zeroed,
-                    GError       **error)
+view_new_for_shape (MtlDevice       *device,
+                    MtlDType         dtype,
+                    const gint64    *shape,
+                    gsize            n_dims,
+                    MtlStorageMode   storage_mode,
+                    gboolean         zeroed,
+                    GError         **error)
 {
   MtlLayout layout;
-
-  if (device == NULL)
-    device = mtl_device_get_default ();
 
   if (!mtl_dtype_check (dtype, error)
       || !mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_dtype_get_bits (dtype),
                                 &layout, error))
     return NULL;
 
-  return mtl_strided_view_new_dense (device, MTL_STORAGE_MODE_DEFAULT,
-                                     mtl_element_type_new (dtype), &layout, zeroed, error);
+  return mtl_strided_view_new_dense (device, storage_mode, mtl_element_type_new (dtype), &layout,
+                                     zeroed, error);
 }
 
 /**
  * mtl_strided_view_new_zeros: (constructor)
- * @device: (nullable): a device, or %NULL for the default one
+ * @device: (nullable): a device, or %NULL for the default device, or for the
+ *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions
+ * @storage_mode: the storage mode of the memory, may be
+ *   %MTL_STORAGE_MODE_DEFAULT
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a tensor of zeros, in C order.
@@ -735,31 +736,37 @@ view_new_for_shape (MtlDevice     *device,
  *   is negative, or there are more than 64 dimensions
  * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits
  * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
- * - %MTL_ERROR_NOT_SUPPORTED: the library has no backend for the device
+ * - %MTL_ERROR_NOT_SUPPORTED: the device does not support @storage_mode, or the
+ *   library has no backend for it
+ * - %MTL_ERROR_DEVICE: the device failed to clear the memory
  *
  * Returns: (transfer full): the new view
  *
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_new_zeros (MtlDevice     *device,
-                            MtlDType       dtype,
-                            const gint64  *shape,
-                            gsize          n_dims,
-                            GError       **error)
+mtl_strided_view_new_zeros (MtlDevice       *device,
+                            MtlDType         dtype,
+                            const gint64    *shape,
+                            gsize            n_dims,
+                            MtlStorageMode   storage_mode,
+                            GError         **error)
 {
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
 
-  return view_new_for_shape (device, dtype, shape, n_dims, TRUE, error);
+  return view_new_for_shape (device, dtype, shape, n_dims, storage_mode, TRUE, error);
 }
 
 /**
  * mtl_strided_view_new_uninitialized: (constructor)
- * @device: (nullable): a device, or %NULL for the default one
+ * @device: (nullable): a device, or %NULL for the default device, or for the
+ *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions
+ * @storage_mode: the storage mode of the memory, may be
+ *   %MTL_STORAGE_MODE_DEFAULT
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a tensor like [ctor@Mtl.StridedView.new_zeros], but does not
@@ -774,16 +781,17 @@ mtl_strided_view_new_zeros (MtlDevice     *device,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_new_uninitialized (MtlDevice     *device,
-                                    MtlDType       dtype,
-                                    const gint64  *shape,
-                                    gsize          n_dims,
-                                    GError       **error)
+mtl_strided_view_new_uninitialized (MtlDevice       *device,
+                                    MtlDType         dtype,
+                                    const gint64    *shape,
+                                    gsize            n_dims,
+                                    MtlStorageMode   storage_mode,
+                                    GError         **error)
 {
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
 
-  return view_new_for_shape (device, dtype, shape, n_dims, FALSE, error);
+  return view_new_for_shape (device, dtype, shape, n_dims, storage_mode, FALSE, error);
 }
 
 static gboolean

@@ -26,24 +26,48 @@ MtlStridedView *mtl_strided_view_new              (MtlBuffer         *buffer,
                                                    GError           **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_new_zeros        (MtlDevice     *device,
-                                                   MtlDType       dtype,
-                                                   const gint64  *shape,
-                                                   gsize          n_dims,
-                                                   GError       **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedView *mtl_strided_view_new_zeros        (MtlDevice       *device,
+                                                   MtlDType         dtype,
+                                                   const gint64    *shape,
+                                                   gsize            n_dims,
+                                                   MtlStorageMode   storage_mode,
+                                                   GError         **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_new_uninitialized (MtlDevice     *device,
-                                                    MtlDType       dtype,
-                                                    const gint64  *shape,
-                                                    gsize          n_dims,
-                                                    GError       **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedView *mtl_strided_view_new_uninitialized (MtlDevice       *device,
+                                                    MtlDType         dtype,
+                                                    const gint64    *shape,
+                                                    gsize            n_dims,
+                                                    MtlStorageMode   storage_mode,
+                                                    GError         **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_new_filled (MtlDevice     *device,
-                                             MtlDType       dtype,
-                                             const gint64  *shape,
-                                             gsize          n_dims,
-                                             double         value,
-                                             GError       **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedView *mtl_strided_view_new_filled (MtlDevice       *device,
+                                             MtlDType         dtype,
+                                             const gint64    *shape,
+                                             gsize            n_dims,
+                                             double           value,
+                                             MtlStorageMode   storage_mode,
+                                             GError         **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_new_arange (MtlDevice       *device,
+                                             MtlDType         dtype,
+                                             double           start,
+                                             double           stop,
+                                             double           step,
+                                             MtlStorageMode   storage_mode,
+                                             GError         **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_new_arange_int64 (MtlDevice       *device,
+                                                   MtlDType         dtype,
+                                                   gint64           start,
+                                                   gint64           stop,
+                                                   gint64           step,
+                                                   MtlStorageMode   storage_mode,
+                                                   GError         **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_new_from_doubles (const double  *values,
                                                    gsize          n_values,

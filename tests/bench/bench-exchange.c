@@ -32,7 +32,7 @@ main (void)
 {
   const gint64 shape[] = { 2, 3, 4 };
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, shape, 3, NULL);
+    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, shape, 3, MTL_STORAGE_MODE_DEFAULT, NULL);
   float data[24] = { 0 };
   gint64 strides[] = { 12, 4, 1 };
   DLManagedTensorVersioned foreign = {

@@ -79,7 +79,8 @@ main (int    argc,
   with_meta = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&info), NULL);
   gst_buffer_add_video_meta (with_meta, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_RGBA, 3840,
                              2160);
-  view = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, shape, 3, NULL);
+  view = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, shape, 3, MTL_STORAGE_MODE_DEFAULT,
+                                     NULL);
   bytes = g_bytes_new_take (g_malloc0 (2160 * 4000 * 4), 2160 * 4000 * 4);
   crop = mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, shape, 3,
                                                             crop_strides, 3, NULL);

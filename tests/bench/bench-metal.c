@@ -52,7 +52,8 @@ main (void)
   const gint64 shape[] = { 2, 3, 4 };
   MtlDevice *metal = mtl_device_get (MTL_DEVICE_TYPE_METAL, 0, NULL);
   g_autoptr (MtlStridedView) host_view =
-    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT32, shape, 3, NULL);
+    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT32, shape, 3,
+                                MTL_STORAGE_MODE_DEFAULT, NULL);
   g_autoptr (MtlStridedView) view = NULL;
   DLManagedTensorVersioned host_tensor, tensor;
   gpointer handle;
@@ -63,7 +64,8 @@ main (void)
       return 1;
     }
 
-  view = mtl_strided_view_new_zeros (metal, MTL_DTYPE_FLOAT32, shape, 3, NULL);
+  view = mtl_strided_view_new_zeros (metal, MTL_DTYPE_FLOAT32, shape, 3, MTL_STORAGE_MODE_DEFAULT,
+                                     NULL);
   handle = mtl_buffer_get_handle (mtl_strided_view_get_buffer (view));
   host_tensor = describe (mtl_strided_view_get_data (host_view), 1);
   tensor = describe (handle, 8);

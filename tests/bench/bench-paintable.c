@@ -175,7 +175,7 @@ main (int   argc,
   bench.paintable = mtl_gtk_view_paintable_new ();
   bench.picture = GTK_PICTURE (gtk_picture_new ());
   bench.view = mtl_strided_view_new_filled (mtl_device_get_host (), MTL_DTYPE_UINT8, shape, 3, 255,
-                                              &error);
+                                            MTL_STORAGE_MODE_DEFAULT, &error);
   check (bench.view != NULL, error);
   for (guint i = 0; i < G_N_ELEMENTS (bench.frames); i++)
     {

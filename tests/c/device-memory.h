@@ -148,6 +148,9 @@ test_set_complex (MtlStridedView  *view,
 #define mtl_strided_view_set_uint64 test_set_uint64
 #define mtl_strided_view_new_from_doubles(...) \
   test_move (mtl_strided_view_new_from_doubles (__VA_ARGS__), NULL)
+#define mtl_strided_view_new_arange(...) test_move (mtl_strided_view_new_arange (__VA_ARGS__), NULL)
+#define mtl_strided_view_new_arange_int64(...) \
+  test_move (mtl_strided_view_new_arange_int64 (__VA_ARGS__), NULL)
 #define mtl_strided_view_new_zeros(...) test_move (mtl_strided_view_new_zeros (__VA_ARGS__), NULL)
 #define mtl_strided_view_new_uninitialized(...) \
   test_move (mtl_strided_view_new_uninitialized (__VA_ARGS__), NULL)

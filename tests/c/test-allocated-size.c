@@ -46,7 +46,8 @@ test_counts_copies (void)
   const gsize before = mtl_get_allocated_size ();
   g_autoptr (GError) error = NULL;
   MtlStridedView *view =
-    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT32, DIMS (10, 20), &error);
+    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT32, DIMS (10, 20),
+                                MTL_STORAGE_MODE_DEFAULT, &error);
   MtlStridedView *wide, *copy;
   GBytes *bytes;
 
@@ -76,7 +77,8 @@ test_counts_shared_memory_once (void)
   const gsize before = mtl_get_allocated_size ();
   g_autoptr (GError) error = NULL;
   MtlStridedView *view =
-    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_UINT8, DIMS (4, 25), &error);
+    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_UINT8, DIMS (4, 25),
+                                MTL_STORAGE_MODE_DEFAULT, &error);
   MtlStridedView *row;
   MtlDlpackTensor *tensor;
   MtlBuffer *part;

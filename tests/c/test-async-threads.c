@@ -29,7 +29,7 @@ new_zeros (gint64   n_rows,
 {
   g_autoptr (GError) error = NULL;
   MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, DIMS (n_rows, n_columns),
-                                                     &error);
+                                                     MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   return view;

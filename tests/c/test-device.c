@@ -140,7 +140,8 @@ test_derived_in_default_mode (void)
                    MTL_STORAGE_MODE_PRIVATE);
   g_clear_object (&again);
 
-  again = mtl_strided_view_new_zeros (MTL_DEVICE (device), MTL_DTYPE_INT8, DIMS (3), &error);
+  again = mtl_strided_view_new_zeros (MTL_DEVICE (device), MTL_DTYPE_INT8, DIMS (3),
+                                      MTL_STORAGE_MODE_DEFAULT, &error);
   g_assert_no_error (error);
   g_assert_true (mtl_strided_view_get_device (again) == MTL_DEVICE (device));
 }

@@ -95,7 +95,8 @@ new_view (gsize n_dims)
 
   for (gsize i = 0; i < n_dims; i++)
     shape[i] = 1;
-  view = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, shape, n_dims, &error);
+  view = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, shape, n_dims,
+                                     MTL_STORAGE_MODE_DEFAULT, &error);
   g_assert_no_error (error);
   return view;
 }

@@ -7,7 +7,7 @@ new_zeros (void)
 {
   g_autoptr (GError) error = NULL;
   MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT32,
-                                                     DIMS (2, 3), &error);
+                                                     DIMS (2, 3), MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   return view;

@@ -30,7 +30,7 @@ new_zeros (MtlDType dtype)
 {
   g_autoptr (GError) error = NULL;
   MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, DIMS (SIZE),
-                                                     &error);
+                                                     MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   return view;

@@ -197,6 +197,7 @@ test_copy_of_repeated (void)
 {
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlStridedView) single = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, DIMS (1),
+                                                                  MTL_STORAGE_MODE_DEFAULT,
                                                                   &local_error);
   g_autoptr (MtlStridedView) view = mtl_strided_view_broadcast_to (single, DIMS (POW2 (62)),
                                                                    &local_error);
@@ -265,7 +266,7 @@ static void
 test_unnamed_dtype (void)
 {
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, DIMS (2), NULL);
+    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, DIMS (2), MTL_STORAGE_MODE_DEFAULT, NULL);
 
   assert_fails (mtl_strided_view_to_dtype (view, 0x10220, NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "0x10220");

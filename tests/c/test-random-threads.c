@@ -220,10 +220,10 @@ test_packed (void)
   guint32 state = g_test_rand_int ();
 
   source = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT4_E2M1FN,
-                                       DIMS (n_columns, n_rows), &error);
+                                       DIMS (n_columns, n_rows), MTL_STORAGE_MODE_DEFAULT, &error);
   g_assert_no_error (error);
   dest = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT4_E2M1FN,
-                                     DIMS (n_rows, n_columns), &error);
+                                     DIMS (n_rows, n_columns), MTL_STORAGE_MODE_DEFAULT, &error);
   g_assert_no_error (error);
   from = mtl_strided_view_get_data (source);
   to = mtl_strided_view_get_data (dest);

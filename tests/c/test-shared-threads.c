@@ -306,7 +306,8 @@ test_random (TestFolder    *folder,
   shared->view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_INT32, 0, &error);
   g_assert_no_error (error);
   shared->target = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_UINT16,
-                                               DIMS (N_THREADS, N_ELEMENTS), &error);
+                                               DIMS (N_THREADS, N_ELEMENTS),
+                                               MTL_STORAGE_MODE_DEFAULT, &error);
   g_assert_no_error (error);
   shared->mapped = open_file (plain, MTL_FILE_MODE_MAP);
   shared->read = open_file (plain, MTL_FILE_MODE_READ);

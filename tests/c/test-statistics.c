@@ -215,7 +215,8 @@ new_random (MtlDType      dtype,
 
   doubles = mtl_strided_view_new_from_doubles (values, n, MTL_DTYPE_FLOAT64, shape, n_dims, &error);
   g_assert_no_error (error);
-  view = mtl_strided_view_new_uninitialized (NULL, dtype, shape, n_dims, &error);
+  view = mtl_strided_view_new_uninitialized (NULL, dtype, shape, n_dims, MTL_STORAGE_MODE_DEFAULT,
+                                             &error);
   g_assert_no_error (error);
   mtl_strided_view_copy_from (view, doubles, NULL, &error);
   g_assert_no_error (error);
@@ -357,7 +358,8 @@ test_huge_numbers (void)
       {
         MtlDType dtype = t == 0 ? MTL_DTYPE_FLOAT64 : MTL_DTYPE_COMPLEX128;
         g_autoptr (MtlStridedView) equal =
-          mtl_strided_view_new_filled (NULL, dtype, DIMS (5000), same[k], NULL);
+          mtl_strided_view_new_filled (NULL, dtype, DIMS (5000), same[k], MTL_STORAGE_MODE_DEFAULT,
+                                       NULL);
         g_autoptr (MtlStatistics) of_equal = compute_statistics (equal);
 
         g_assert_cmpfloat (mtl_statistics_get_mean (of_equal), ==, same[k]);
@@ -428,7 +430,8 @@ test_hard_numbers (void)
   of_large = compute_statistics (large);
   g_assert_cmpfloat_with_epsilon (mtl_statistics_get_mean (of_large) / G_MAXDOUBLE, 1, 1e-12);
 
-  equal = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT64, DIMS (100, 3000), 0.1, NULL);
+  equal = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT64, DIMS (100, 3000), 0.1,
+                                       MTL_STORAGE_MODE_DEFAULT, NULL);
   of_equal = compute_statistics (equal);
   g_assert_cmpfloat (mtl_statistics_get_mean (of_equal), ==, 0.1);
   g_assert_cmpfloat (mtl_statistics_get_deviation (of_equal), <, 1e-17);
@@ -437,8 +440,8 @@ test_hard_numbers (void)
 static void
 test_nothing_finite (void)
 {
-  g_autoptr (MtlStridedView) empty = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT64,
-                                                                 DIMS (3, 0), NULL);
+  g_autoptr (MtlStridedView) empty = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT64, DIMS (3, 0),
+                                                                 MTL_STORAGE_MODE_DEFAULT, NULL);
   g_autoptr (MtlStridedView) nans =
     mtl_strided_view_new_from_doubles (DOUBLES (NAN, -INFINITY, NAN), MTL_DTYPE_FLOAT32, DIMS (3),
                                        NULL);
@@ -593,7 +596,8 @@ static void
 test_no_numbers (void)
 {
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_OPAQUE_HANDLE8, DIMS (2), NULL);
+    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_OPAQUE_HANDLE8, DIMS (2),
+                                MTL_STORAGE_MODE_DEFAULT, NULL);
 
   assert_fails (mtl_strided_view_compute_statistics (view, NULL, &error), MTL_ERROR_NOT_SUPPORTED,
                 "opaque_handle8");
@@ -683,7 +687,7 @@ static void
 test_refused (void)
 {
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (2, 3), NULL);
+    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (2, 3), MTL_STORAGE_MODE_DEFAULT, NULL);
   gsize n_counts = 1;
 
   assert_fails (mtl_strided_view_compute_histogram (view, 4, 0, 2, &n_counts, NULL, &error),

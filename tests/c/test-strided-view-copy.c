@@ -40,7 +40,7 @@ test_same_type (void)
   g_autoptr (MtlStridedView) source = new_range (6, DIMS (2, 3));
   g_autoptr (MtlStridedView) transposed = mtl_strided_view_transpose (source);
   g_autoptr (MtlStridedView) dest = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT32, DIMS (3, 4),
-                                                                &error);
+                                                                MTL_STORAGE_MODE_DEFAULT, &error);
   g_autoptr (MtlStridedView) part = slice (dest, ":, 3:0:-2");
 
   g_assert_true (mtl_strided_view_copy_from (part, transposed, NULL, &error));
@@ -85,7 +85,7 @@ test_casts (void)
       g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (source, cases[i].to, NULL,
                                                                         &error);
       g_autoptr (MtlStridedView) dest =
-        mtl_strided_view_new_zeros (NULL, cases[i].to, DIMS (1), &error);
+        mtl_strided_view_new_zeros (NULL, cases[i].to, DIMS (1), MTL_STORAGE_MODE_DEFAULT, &error);
 
       g_assert_true (mtl_strided_view_copy_from (dest, source, NULL, &error));
       g_assert_no_error (error);
@@ -100,7 +100,8 @@ test_cast_imaginary (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_COMPLEX128,
-                                                                DIMS (1), &error);
+                                                                DIMS (1), MTL_STORAGE_MODE_DEFAULT,
+                                                                &error);
   g_autoptr (MtlStridedView) narrow = NULL;
   double re, im;
 
@@ -116,7 +117,9 @@ test_broadcast (void)
 {
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlStridedView) dest = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32,
-                                                                DIMS (2, 3), &local_error);
+                                                                DIMS (2, 3),
+                                                                MTL_STORAGE_MODE_DEFAULT,
+                                                                &local_error);
   g_autoptr (MtlStridedView) row = new_range (3, DIMS (3));
   g_autoptr (MtlStridedView) column = new_view (MTL_DTYPE_INT8, DIMS (2, 1), DOUBLES (7, 8));
   g_autoptr (MtlStridedView) pair = new_range (2, DIMS (2));
@@ -203,7 +206,8 @@ test_refused (void)
   g_autoptr (MtlStridedView) view = new_range (4, DIMS (4));
   g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (view);
   g_autoptr (MtlStridedView) handles =
-    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_OPAQUE_HANDLE32, DIMS (4), NULL);
+    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_OPAQUE_HANDLE32, DIMS (4), MTL_STORAGE_MODE_DEFAULT,
+                                NULL);
 
   assert_refuses (mtl_strided_view_copy_from (locked, view, NULL, &error), MTL_ERROR_READ_ONLY,
                   "(4,)");

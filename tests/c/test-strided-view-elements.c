@@ -23,7 +23,8 @@ new_zeros (MtlDType      dtype,
            gsize         n_dims)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, shape, n_dims, &error);
+  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, shape, n_dims,
+                                                     MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   return view;

@@ -90,6 +90,7 @@ test_types (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view = mtl_strided_view_new_zeros (NULL, types[i], DIMS (N),
+                                                                    MTL_STORAGE_MODE_DEFAULT,
                                                                     &error);
       g_autoptr (GBytes) element =
         new_element (mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)));
@@ -134,7 +135,7 @@ test_nothing (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT16, DIMS (N),
-                                                                &error);
+                                                                MTL_STORAGE_MODE_DEFAULT, &error);
   g_autoptr (MtlStridedView) nothing = slice (view, "7:7");
   g_autoptr (GBytes) element = new_element (16);
 
@@ -147,10 +148,11 @@ static void
 test_refused (void)
 {
   g_autoptr (MtlStridedView) view = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT16, DIMS (N),
-                                                                NULL);
+                                                                MTL_STORAGE_MODE_DEFAULT, NULL);
   g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (view);
   g_autoptr (MtlStridedView) packed =
-    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT6_E2M3FN, DIMS (N), NULL);
+    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT6_E2M3FN, DIMS (N), MTL_STORAGE_MODE_DEFAULT,
+                                NULL);
   g_autoptr (GBytes) none = g_bytes_new (NULL, 0);
   g_autoptr (GBytes) one = new_element (8);
   g_autoptr (GBytes) two = new_element (16);

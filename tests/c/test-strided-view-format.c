@@ -73,7 +73,7 @@ test_complex (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_COMPLEX64, DIMS (2),
-                                                                &error);
+                                                                MTL_STORAGE_MODE_DEFAULT, &error);
   g_autofree char *text = NULL;
 
   mtl_strided_view_set_complex (view, DIMS (0), 1, 2, &error);
@@ -158,7 +158,7 @@ test_not_numeric (void)
 {
   g_autoptr (MtlStridedView) view =
     mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_OPAQUE_HANDLE8, DIMS (2, 3),
-                                NULL);
+                                MTL_STORAGE_MODE_DEFAULT, NULL);
   g_autofree char *text = mtl_strided_view_to_string (view);
 
   g_assert_cmpstr (text, ==, "<opaque_handle8 (2, 3) on device (1, 0)>");

@@ -327,7 +327,7 @@ test_bounds_of_sources (void)
   g_autoptr (MtlBuffer) of_data = mtl_buffer_new_for_data (data, 24, NULL, MTL_BUFFER_FLAGS_NONE,
                                                            NULL, NULL, &error);
   g_autoptr (MtlStridedView) made = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (3, 4),
-                                                                &error);
+                                                                MTL_STORAGE_MODE_DEFAULT, &error);
   g_autoptr (MtlStridedView) part = slice (made, "1:2, ::-2");
 
   g_assert_no_error (error);

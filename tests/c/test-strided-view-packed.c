@@ -166,12 +166,14 @@ test_integer_elements (void)
       gint64 least = cases[t].least, most = cases[t].most;
       g_autoptr (GError) local_error = NULL;
       g_autoptr (MtlStridedView) view =
-        mtl_strided_view_new_zeros (NULL, cases[t].dtype, DIMS (5), &local_error);
+        mtl_strided_view_new_zeros (NULL, cases[t].dtype, DIMS (5), MTL_STORAGE_MODE_DEFAULT,
+                                    &local_error);
       g_autoptr (MtlStridedView) floats =
         mtl_strided_view_new_from_doubles (DOUBLES (-1e30, NAN, 0.99, 1e30, INFINITY),
                                            MTL_DTYPE_FLOAT32, DIMS (5), &local_error);
       g_autoptr (MtlStridedView) integers =
-        mtl_strided_view_new_filled (NULL, MTL_DTYPE_INT64, DIMS (5), 77, &local_error);
+        mtl_strided_view_new_filled (NULL, MTL_DTYPE_INT64, DIMS (5), 77, MTL_STORAGE_MODE_DEFAULT,
+                                     &local_error);
 
       g_assert_true (mtl_strided_view_set_int64 (view, DIMS (1), least, &local_error));
       g_assert_true (mtl_strided_view_set_uint64 (view, DIMS (2), most, &local_error));
@@ -252,7 +254,8 @@ test_copies (void)
           g_autoptr (GError) error = NULL;
           g_autoptr (MtlStridedView) source = new_view (packed_types[t], 30);
           g_autoptr (MtlStridedView) dest =
-            mtl_strided_view_new_zeros (NULL, packed_types[t], DIMS (30), &error);
+            mtl_strided_view_new_zeros (NULL, packed_types[t], DIMS (30), MTL_STORAGE_MODE_DEFAULT,
+                                        &error);
           g_autofree char *range = g_strdup_printf ("%d:%d", start, start + slices[i].n);
           g_autoptr (MtlStridedView) from = slice (source, slices[i].slices);
           g_autoptr (MtlStridedView) to = slice (dest, range);

@@ -78,13 +78,14 @@ test_reinterpret_same_size (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
-                                                                     1, &error);
+                                                                   1, MTL_STORAGE_MODE_DEFAULT,
+                                                                   &error);
   g_autoptr (MtlStridedView) word = reinterpret (scalar, MTL_DTYPE_INT32);
   g_autoptr (MtlStridedView) bytes = new_bytes (9);
   g_autoptr (MtlStridedView) spread = slice (bytes, "::-3");
   g_autoptr (MtlStridedView) signs = reinterpret (spread, MTL_DTYPE_INT8);
-  g_autoptr (MtlStridedView) empty = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8,
-                                                                 DIMS (3, 0), &error);
+  g_autoptr (MtlStridedView) empty = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (3, 0),
+                                                                 MTL_STORAGE_MODE_DEFAULT, &error);
   g_autoptr (MtlStridedView) empty_words = reinterpret (empty, MTL_DTYPE_FLOAT64);
 
   g_assert_no_error (error);
@@ -97,7 +98,8 @@ static void
 test_bad_reinterpret (void)
 {
   g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
-                                                                     1, NULL);
+                                                                   1, MTL_STORAGE_MODE_DEFAULT,
+                                                                   NULL);
   g_autoptr (MtlStridedView) bytes = new_bytes (25);
   g_autoptr (MtlStridedView) spread = slice (bytes, "::2");
   g_autoptr (MtlStridedView) shifted = slice (bytes, "1:17");
@@ -133,9 +135,11 @@ test_reinterpret_single (void)
     {
       g_autoptr (GError) local_error = NULL;
       g_autoptr (MtlStridedView) rows =
-        mtl_strided_view_new_zeros (NULL, MTL_DTYPE_COMPLEX64, DIMS (n, 4), &local_error);
+        mtl_strided_view_new_zeros (NULL, MTL_DTYPE_COMPLEX64, DIMS (n, 4),
+                                    MTL_STORAGE_MODE_DEFAULT, &local_error);
       g_autoptr (MtlStridedView) columns =
-        mtl_strided_view_new_zeros (NULL, MTL_DTYPE_COMPLEX64, DIMS (4, n), &local_error);
+        mtl_strided_view_new_zeros (NULL, MTL_DTYPE_COMPLEX64, DIMS (4, n),
+                                    MTL_STORAGE_MODE_DEFAULT, &local_error);
       g_autoptr (MtlStridedView) rows_down = mtl_strided_view_transpose (rows);
       g_autoptr (MtlStridedView) columns_across = mtl_strided_view_transpose (columns);
       g_autoptr (MtlStridedView) backwards = slice (rows, ":, ::-1");
@@ -159,7 +163,8 @@ test_reinterpret_only_one (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) one =
-    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_COMPLEX64, DIMS (1, 1), &error);
+    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_COMPLEX64, DIMS (1, 1), MTL_STORAGE_MODE_DEFAULT,
+                                &error);
   g_autoptr (MtlStridedView) floats = reinterpret (one, MTL_DTYPE_FLOAT32);
 
   g_assert_no_error (error);

@@ -26,7 +26,8 @@ test_release (void)
   int n_ended = 0;
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) dense =
-    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_INT16, DIMS (3, 4), &error);
+    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_INT16, DIMS (3, 4),
+                                MTL_STORAGE_MODE_DEFAULT, &error);
   MtlStridedView *part = mtl_strided_view_transpose (dense);
   gpointer address = part;
   MtlStridedView *view;

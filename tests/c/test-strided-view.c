@@ -170,7 +170,8 @@ test_bad_dtype (void)
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
   assert_fails (mtl_strided_view_new (buffer, layout, (MtlDType) 0x0720, 0, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x720");
-  assert_fails (mtl_strided_view_new_zeros (NULL, (MtlDType) 0x0018, DIMS (2), &error),
+  assert_fails (mtl_strided_view_new_zeros (NULL, (MtlDType) 0x0018, DIMS (2),
+                                            MTL_STORAGE_MODE_DEFAULT, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x18");
   assert_fails (mtl_strided_view_new_from_doubles (DOUBLES (1), MTL_DTYPE_OTHER, DIMS (1), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
@@ -186,16 +187,22 @@ test_allocate (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) zeros = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32,
-                                                                 DIMS (2, 3), &error);
+                                                                 DIMS (2, 3),
+                                                                 MTL_STORAGE_MODE_DEFAULT, &error);
   g_autoptr (MtlStridedView) empty =
     mtl_strided_view_new_uninitialized (mtl_device_get_host (), MTL_DTYPE_FLOAT64, DIMS (5),
-                                        &error);
+                                        MTL_STORAGE_MODE_DEFAULT, &error);
   g_autoptr (MtlStridedView) full = mtl_strided_view_new_filled (NULL, MTL_DTYPE_INT8, DIMS (2, 2),
-                                                                   -7.9, &error);
+                                                                 -7.9, MTL_STORAGE_MODE_DEFAULT,
+                                                                 &error);
   g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_filled (NULL, MTL_DTYPE_COMPLEX64,
-                                                                     NO_DIMS, 1.5, &error);
+                                                                   NO_DIMS, 1.5,
+                                                                   MTL_STORAGE_MODE_DEFAULT,
+                                                                   &error);
   g_autoptr (MtlStridedView) nothing = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT8,
-                                                                   DIMS (0, POW2 (40)), &error);
+                                                                   DIMS (0, POW2 (40)),
+                                                                   MTL_STORAGE_MODE_DEFAULT,
+                                                                   &error);
 
   g_assert_no_error (error);
   assert_elements (zeros, 0, 0, 0, 0, 0, 0);
@@ -210,24 +217,71 @@ test_allocate (void)
   g_assert_cmpuint (mtl_strided_view_get_address (nothing), ==, 0);
 }
 
+/* The host has one mode only. */
+static void
+test_allocate_storage_modes (void)
+{
+  static const struct
+  {
+    MtlStorageMode mode;
+    const char *nick;
+  } refused[] = {
+    { MTL_STORAGE_MODE_SHARED, "shared" },
+    { MTL_STORAGE_MODE_MANAGED, "managed" },
+    { MTL_STORAGE_MODE_PRIVATE, "private" },
+    { MTL_STORAGE_MODE_FOREIGN, "foreign" },
+    { (MtlStorageMode) 77, "77" },
+  };
+  MtlDevice *host = mtl_device_get_host ();
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlStridedView) filled =
+    mtl_strided_view_new_filled (NULL, MTL_DTYPE_INT8, DIMS (2), 7, MTL_STORAGE_MODE_HOST,
+                                 &local_error);
+
+  g_assert_no_error (local_error);
+  g_assert_true (mtl_strided_view_get_device (filled) == host);
+  g_assert_cmpint (mtl_buffer_get_storage_mode (mtl_strided_view_get_buffer (filled)), ==,
+                   MTL_STORAGE_MODE_HOST);
+  assert_elements (filled, 7, 7);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (refused); i++)
+    {
+      MtlStorageMode mode = refused[i].mode;
+
+      assert_fails (mtl_strided_view_new_zeros (host, MTL_DTYPE_INT8, DIMS (2), mode, &error),
+                    MTL_ERROR_NOT_SUPPORTED, refused[i].nick);
+      assert_fails (mtl_strided_view_new_uninitialized (host, MTL_DTYPE_INT8, DIMS (0), mode,
+                                                        &error),
+                    MTL_ERROR_NOT_SUPPORTED, refused[i].nick);
+      assert_fails (mtl_strided_view_new_filled (host, MTL_DTYPE_INT8, DIMS (2), 7, mode, &error),
+                    MTL_ERROR_NOT_SUPPORTED, refused[i].nick);
+    }
+}
+
 static void
 test_allocate_bad (void)
 {
-  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT64, DIMS (POW2 (62)), &error),
+  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT64, DIMS (POW2 (62)),
+                                            MTL_STORAGE_MODE_DEFAULT, &error),
                 MTL_ERROR_OVERFLOW, "4611686018427387903");
-  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (POW2 (62)), &error),
+  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (POW2 (62)),
+                                            MTL_STORAGE_MODE_DEFAULT, &error),
                 MTL_ERROR_NO_MEMORY, "4611686018427387904");
-  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (POW2 (59)), &error),
+  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (POW2 (59)),
+                                            MTL_STORAGE_MODE_DEFAULT, &error),
                 MTL_ERROR_NO_MEMORY, "576460752303423488");
   assert_fails (mtl_strided_view_new_uninitialized (NULL, MTL_DTYPE_FLOAT64,
-                                                    DIMS (POW2 (40), POW2 (16)), &error),
+                                                    DIMS (POW2 (40), POW2 (16)),
+                                                    MTL_STORAGE_MODE_DEFAULT, &error),
                 MTL_ERROR_NO_MEMORY, "576460752303423488");
-  assert_fails (mtl_strided_view_new_filled (NULL, MTL_DTYPE_UINT8, DIMS (2), 256, &error),
+  assert_fails (mtl_strided_view_new_filled (NULL, MTL_DTYPE_UINT8, DIMS (2), 256,
+                                             MTL_STORAGE_MODE_DEFAULT, &error),
                 MTL_ERROR_OVERFLOW, "256");
-  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (2, -1), &error),
+  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (2, -1),
+                                            MTL_STORAGE_MODE_DEFAULT, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "-1");
   assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (POW2 (40), POW2 (40)),
-                                            &error),
+                                            MTL_STORAGE_MODE_DEFAULT, &error),
                 MTL_ERROR_OVERFLOW, "1099511627776");
 }
 
@@ -682,8 +736,8 @@ static void
 test_properties (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) whole = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16,
-                                                                 DIMS (4, 6), &error);
+  g_autoptr (MtlStridedView) whole = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (4, 6),
+                                                                 MTL_STORAGE_MODE_DEFAULT, &error);
   g_autoptr (MtlStridedView) part = mtl_strided_view_slice_string (whole, "1:, ::-2", &error);
   g_autoptr (MtlStridedView) read_only = mtl_strided_view_as_read_only (part);
   MtlStridedView *views[] = { whole, part, read_only };
@@ -748,6 +802,7 @@ main (int   argc,
   g_test_add_func ("/StridedView/new/bounds/overflow", test_bounds_overflow);
   g_test_add_func ("/StridedView/new/bad-dtype", test_bad_dtype);
   g_test_add_func ("/StridedView/new/allocate", test_allocate);
+  add_host_test ("/StridedView/new/allocate/storage-modes", test_allocate_storage_modes);
   g_test_add_func ("/StridedView/new/allocate/bad", test_allocate_bad);
   g_test_add_func ("/StridedView/new/from-doubles", test_from_doubles);
   g_test_add_func ("/StridedView/new/for-data", test_for_data);

@@ -248,7 +248,8 @@ test_prefetch (TestFolder    *folder,
       mtl_tensor_file_close (tensors);
       turned[0] = mtl_strided_view_flip (views[1], 0, &error);
       turned[1] = mtl_strided_view_narrow (views[0], 0, 1, 0, 1, &error);
-      turned[2] = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT8, DIMS (5), &error);
+      turned[2] = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT8, DIMS (5),
+                                              MTL_STORAGE_MODE_DEFAULT, &error);
       g_assert_no_error (error);
       g_assert_true (mtl_tensor_file_prefetch (tensors, turned, 3, &error));
       g_assert_no_error (error);

@@ -17,7 +17,8 @@ new_full (double value,
 {
   g_autoptr (GError) error = NULL;
   MtlStridedView *view = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT32,
-                                                        DIMS (2, n_elements / 2), value, &error);
+                                                      DIMS (2, n_elements / 2), value,
+                                                      MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   return view;

@@ -106,11 +106,20 @@ OBJECT (layout_unsqueeze, mtl_strided_layout_unsqueeze (f->layout, AXES (0), err
 /* New views */
 OBJECT (view_new, mtl_strided_view_new (f->buffer, f->layout, MTL_DTYPE_UINT8, 0, error))
 OBJECT (view_new_uninitialized,
-        mtl_strided_view_new_uninitialized (mtl_device_get_host (), f->dtype, DIMS (4, 6), error))
+        mtl_strided_view_new_uninitialized (mtl_device_get_host (), f->dtype, DIMS (4, 6),
+                                            MTL_STORAGE_MODE_DEFAULT, error))
 OBJECT (view_new_zeros,
-        mtl_strided_view_new_zeros (mtl_device_get_host (), f->dtype, DIMS (4, 6), error))
+        mtl_strided_view_new_zeros (mtl_device_get_host (), f->dtype, DIMS (4, 6),
+                                    MTL_STORAGE_MODE_DEFAULT, error))
 OBJECT (view_new_filled,
-        mtl_strided_view_new_filled (mtl_device_get_host (), f->dtype, DIMS (4, 6), 1, error))
+        mtl_strided_view_new_filled (mtl_device_get_host (), f->dtype, DIMS (4, 6), 1,
+                                     MTL_STORAGE_MODE_DEFAULT, error))
+OBJECT (view_new_arange,
+        mtl_strided_view_new_arange (mtl_device_get_host (), f->dtype, 0, 4, 0.5,
+                                     MTL_STORAGE_MODE_DEFAULT, error))
+OBJECT (view_new_arange_int64,
+        mtl_strided_view_new_arange_int64 (mtl_device_get_host (), f->dtype, 3, 0, -1,
+                                           MTL_STORAGE_MODE_DEFAULT, error))
 OBJECT (view_new_for_data,
         mtl_strided_view_new_for_data (f->data, sizeof f->data, MTL_DTYPE_UINT8, DIMS (2, 3),
                                        NULL, 0, 0, MTL_BUFFER_FLAGS_NONE, NULL, NULL, error))

@@ -524,11 +524,14 @@ set_up (Fixture        *f,
   g_assert_no_error (error);
   f->flipped = mtl_strided_view_flip (view, 1, &error);
   g_assert_no_error (error);
-  f->dense = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (2, 3), &error);
+  f->dense = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (2, 3),
+                                         MTL_STORAGE_MODE_DEFAULT, &error);
   g_assert_no_error (error);
-  f->doubles = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT64, DIMS (4, 6), 3, &error);
+  f->doubles = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT64, DIMS (4, 6), 3,
+                                            MTL_STORAGE_MODE_DEFAULT, &error);
   g_assert_no_error (error);
-  f->large = mtl_strided_view_new_filled (NULL, MTL_DTYPE_UINT8, DIMS (1800000), 3, &error);
+  f->large = mtl_strided_view_new_filled (NULL, MTL_DTYPE_UINT8, DIMS (1800000), 3,
+                                          MTL_STORAGE_MODE_DEFAULT, &error);
   g_assert_no_error (error);
   f->statistics = mtl_strided_view_compute_statistics (f->doubles, NULL, &error);
   g_assert_no_error (error);
@@ -613,7 +616,7 @@ new_transposed (MtlDType dtype)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = mtl_strided_view_new_filled (NULL, dtype, DIMS (6, 4), 2,
-                                                                   &error);
+                                                                 MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   return mtl_strided_view_transpose (view);

@@ -215,7 +215,8 @@ add (MtlTensorFileBuilder *builder,
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = mtl_strided_view_new_zeros (NULL, dtype,
-                                                                DIMS (n_rows, n_columns), &error);
+                                                                DIMS (n_rows, n_columns),
+                                                                MTL_STORAGE_MODE_DEFAULT, &error);
   g_autoptr (MtlStridedView) transposed = NULL;
 
   g_assert_no_error (error);

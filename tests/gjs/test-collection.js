@@ -171,6 +171,8 @@ const ALLOCATING = {
     'StridedView.new_from_doubles': () => Mtl.StridedView.new_from_doubles([1], 'int8', [1]),
     'StridedView.new_from_variant': () =>
         Mtl.StridedView.new_from_variant(new GLib.Variant('ai', [1]), 'int8', [1]),
+    'StridedView.new_arange': () => Mtl.StridedView.new_arange(host, 'int8', 0, 1),
+    'StridedView.new_arange_int64': () => Mtl.StridedView.new_arange_int64(host, 'int8', 0, 1),
     'StridedView.new_filled': () => Mtl.StridedView.new_filled(host, 'int8', [1], 1),
     'StridedView.new_like': () => Mtl.StridedView.new_like(small),
     'StridedView.new_zeros': () => Mtl.StridedView.new_zeros(host, 'int8', [1]),

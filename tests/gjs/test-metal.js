@@ -72,6 +72,21 @@ testModes('a tensor is where it was moved to', (device, mode) => {
     equal(view.to_device(host, HOST).toArray(), MATRIX);
 });
 
+testModes('a tensor is made there', (device, mode) => {
+    const {StridedView} = Mtl;
+    const filled = StridedView.new_filled(device, 'int8', [2], -5, mode);
+
+    for (const view of [StridedView.new_zeros(device, 'int8', [2], mode), filled,
+        StridedView.new_uninitialized(device, 'int8', [2], mode),
+        StridedView.new_arange(device, 'int8', 0, 2, 1, mode),
+        StridedView.new_arange_int64(device, 'int8', 0, 2, 1, mode)]) {
+        ok(view.get_device() === device);
+        equal(view.get_buffer().get_storage_mode(), mode);
+    }
+    equal(filled.toArray(), [-5, -5]);
+    throwsMtl('NOT_SUPPORTED', /host/, () => StridedView.new_zeros(device, 'int8', [2], HOST));
+});
+
 testModes('what converts and copies stays there', (device, mode) => {
     const view = matrix(device, mode);
     const converted = view.slice(':, ::2').to_dtype(Mtl.DType.FLOAT32);

@@ -117,6 +117,40 @@ test('tensors are made of nothing, of a value, of values', () => {
     equal(describe(empty), [[2], [-3, -3]]);
 });
 
+test('tensors are made of ranges of numbers', () => {
+    const {new_arange, new_arange_int64} = Mtl.StridedView;
+    const large = new_arange_int64(null, INT64, -(2n ** 63n), 2n ** 63n - 1n, 2n ** 62n);
+
+    equal(describe(new_arange(null, FLOAT32, 0, 1, 0.25)), [[4], [0, 0.25, 0.5, 0.75]]);
+    equal(describe(new_arange(null, 'float4_e2m1fn', 2, -2, -1.5)), [[3], [2, 0.5, -1]]);
+    equal([0, 1, 2, 3].map(i => large.getBigInt(i)),
+        [-(2n ** 63n), -(2n ** 62n), 0n, 2n ** 62n]);
+    throwsMtl('INVALID_ARGUMENT', /0/, () => new_arange(null, FLOAT32, 0, 1, 0));
+    throwsMtl('INVALID_ARGUMENT', /inf/, () => new_arange(null, FLOAT32, 0, Infinity));
+    throwsMtl('OVERFLOW', /256.*uint8/, () => new_arange_int64(null, UINT8, 0, 257));
+    throwsMtl('OVERFLOW', /1e\+19/, () => new_arange(null, UINT8, 0, 1e19));
+});
+
+test('tensors are made in a storage mode', () => {
+    const {StridedView, StorageMode} = Mtl;
+    const makers = [StridedView.new_zeros, StridedView.new_uninitialized,
+        (device, dtype, shape, ...rest) => StridedView.new_filled(device, dtype, shape, 7, ...rest),
+        (device, dtype, shape, ...rest) =>
+            StridedView.new_arange(device, dtype, 0, 2, 1, ...rest),
+        (device, dtype, shape, ...rest) =>
+            StridedView.new_arange_int64(device, dtype, 0, 2, 1, ...rest)];
+
+    for (const make of makers) {
+        for (const [device, mode] of [[host, 'host'], [null, StorageMode.HOST], [host, 'default']]) {
+            const view = make(device, INT16, [2], mode);
+            equal(view.get_buffer().get_storage_mode(), StorageMode.HOST);
+            ok(view.get_device() === host);
+        }
+        for (const mode of ['shared', 'managed', 'private', 'foreign'])
+            throwsMtl('NOT_SUPPORTED', new RegExp(mode), () => make(host, INT16, [2], mode));
+    }
+});
+
 testAnyMemory('a tensor is made like another', () => {
     const like = Mtl.StridedView.new_like(counting(2, 3).transpose());
 

@@ -14,7 +14,8 @@ view_new (MtlDType      dtype,
 {
   g_autoptr (GError) error = NULL;
   MtlStridedView *view =
-    mtl_strided_view_new_uninitialized (mtl_device_get_host (), dtype, shape, n_dims, &error);
+    mtl_strided_view_new_uninitialized (mtl_device_get_host (), dtype, shape, n_dims,
+                                        MTL_STORAGE_MODE_DEFAULT, &error);
   guint8 *bytes;
 
   g_assert_no_error (error);

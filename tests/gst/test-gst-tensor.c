@@ -31,7 +31,8 @@ new_counting (MtlDType      dtype,
               gsize         n_dims)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, shape, n_dims, &error);
+  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, shape, n_dims,
+                                                     MTL_STORAGE_MODE_DEFAULT, &error);
   guint8 *data;
 
   g_assert_no_error (error);

@@ -11,11 +11,12 @@ static gboolean is_allowed;
 
 /* In place of the library's: results begin with it. */
 MtlStridedView *
-mtl_strided_view_new_uninitialized (MtlDevice     *device,
-                                            MtlDType       dtype,
-                                            const gint64  *shape,
-                                            gsize          n_dims,
-                                            GError       **error)
+mtl_strided_view_new_uninitialized (MtlDevice       *device,
+                                    MtlDType         dtype,
+                                    const gint64    *shape,
+                                    gsize            n_dims,
+                                    MtlStorageMode   storage_mode,
+                                    GError         **error)
 {
   g_mutex_lock (&mutex);
   worker = g_thread_self ();
@@ -23,7 +24,7 @@ mtl_strided_view_new_uninitialized (MtlDevice     *device,
     g_cond_wait (&cond, &mutex);
   g_mutex_unlock (&mutex);
 
-  return mtl_strided_view_new_zeros (device, dtype, shape, n_dims, error);
+  return mtl_strided_view_new_zeros (device, dtype, shape, n_dims, storage_mode, error);
 }
 
 static void

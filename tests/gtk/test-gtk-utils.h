@@ -71,7 +71,7 @@ new_view (MtlDType       dtype,
 {
   g_autoptr (GError) error = NULL;
   MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, shape, n_dims,
-                                                     &error);
+                                                     MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   return view;

@@ -20,8 +20,8 @@ zeros_new (void)
 {
   static const gint64 shape[] = { HEIGHT, WIDTH, 3 };
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_UINT8,
-                                                     shape, 3, &error);
+  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_UINT8, shape,
+                                                     3, MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   return view;
@@ -137,8 +137,8 @@ draw_all_products (GskRenderer *renderer)
   g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = mtl_strided_view_new_filled (mtl_device_get_host (),
-                                                                   MTL_DTYPE_UINT8, shape, 3, 99,
-                                                                   &error);
+                                                                 MTL_DTYPE_UINT8, shape, 3, 99,
+                                                                 MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   g_assert_true (mtl_gtk_view_paintable_set_view (paintable, view, MTL_GTK_CHANNELS_RGBA,

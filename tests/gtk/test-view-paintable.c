@@ -148,7 +148,8 @@ zeros_new (const Format *format,
   g_autoptr (GError) error = NULL;
   const gint64 shape[] = { height, width, format->n_channels };
   MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), format->dtype, shape,
-                                                     format->n_channels == 0 ? 2 : 3, &error);
+                                                     format->n_channels == 0 ? 2 : 3,
+                                                     MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   return view;

@@ -86,7 +86,8 @@ test_default (void)
 
   host = mtl_buffer_new (NULL, 4, MTL_STORAGE_MODE_HOST, &error);
   shared = mtl_buffer_new (NULL, 4, MTL_STORAGE_MODE_SHARED, &error);
-  zeros = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (3), &error);
+  zeros = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (3), MTL_STORAGE_MODE_DEFAULT,
+                                      &error);
   g_assert_no_error (error);
   g_assert_true (mtl_buffer_get_device (host) == mtl_device_get_host ());
   g_assert_true (mtl_buffer_get_device (shared) == device);

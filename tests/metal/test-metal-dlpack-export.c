@@ -237,7 +237,7 @@ test_no_memory (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = mtl_strided_view_new_zeros (get_metal (DISCRETE),
                                                                 MTL_DTYPE_FLOAT32, DIMS (0, 3),
-                                                                &error);
+                                                                MTL_STORAGE_MODE_DEFAULT, &error);
   DLManagedTensorVersioned *managed;
 
   g_assert_no_error (error);

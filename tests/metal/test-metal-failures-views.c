@@ -174,7 +174,7 @@ view_zeros (Stage   *stage,
             GError **error)
 {
   return stage_made (stage, mtl_strided_view_new_zeros (stage->device, MTL_DTYPE_INT16, DIMS (3),
-                                                        error),
+                                                        MTL_STORAGE_MODE_DEFAULT, error),
                      ((const guint8[6]) { 0 }), 6);
 }
 
@@ -203,7 +203,7 @@ test_format (void)
   g_autofree char *text = NULL;
 
   zeros_on_host = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_INT16, DIMS (3),
-                                              &error);
+                                              MTL_STORAGE_MODE_DEFAULT, &error);
   view = mtl_strided_view_to_device (zeros_on_host, get_metal (UNIFIED), MTL_STORAGE_MODE_PRIVATE,
                                      NULL, &error);
   g_assert_no_error (error);

@@ -388,12 +388,14 @@ test_not_supported (void)
                                                DIMS (2, 3), NULL);
   g_autoptr (MtlStridedView) none = slice (bytes, "2:");
   g_autoptr (MtlStridedView) empty = mtl_strided_view_new_zeros (get_metal (UNIFIED),
-                                                                 MTL_DTYPE_INT8, DIMS (0), &error);
+                                                                 MTL_DTYPE_INT8, DIMS (0),
+                                                                 MTL_STORAGE_MODE_DEFAULT, &error);
   g_autoptr (MtlStridedView) deep =
     mtl_strided_view_reshape (bytes, DIMS (2, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),
                               &error);
   g_autoptr (MtlStridedView) on_host = mtl_strided_view_new_zeros (mtl_device_get_host (),
                                                                    MTL_DTYPE_INT8, DIMS (2),
+                                                                   MTL_STORAGE_MODE_DEFAULT,
                                                                    &error);
 
   g_assert_no_error (error);

@@ -53,7 +53,8 @@ new_grid (MtlDevice *device)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) zeros =
-    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (8, N_THREADS), &error);
+    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (8, N_THREADS),
+                                MTL_STORAGE_MODE_DEFAULT, &error);
   MtlStridedView *grid = mtl_strided_view_to_device (zeros, device, MTL_STORAGE_MODE_PRIVATE, NULL,
                                                      &error);
 
@@ -68,7 +69,7 @@ run_crew (void (* work) (Worker *worker, guint round),
   g_autoptr (GError) error = NULL;
   Crew crew = {
     .view = mtl_strided_view_new_zeros (get_metal (ordinal), MTL_DTYPE_INT32, DIMS (N_THREADS),
-                                        &error),
+                                        MTL_STORAGE_MODE_DEFAULT, &error),
     .grid = new_grid (get_metal (ordinal)),
     .event = mtl_event_new (get_metal (ordinal), &error),
     .work = work,

@@ -265,7 +265,8 @@ new_source (MtlStridedView *view,
   const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) source = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype,
-                                                                  shape, n_dims, &error);
+                                                                  shape, n_dims,
+                                                                  MTL_STORAGE_MODE_DEFAULT, &error);
   g_autoptr (MtlStridedView) flat = mtl_strided_view_reshape (source, DIMS (-1), &error);
   gint64 volume = mtl_strided_view_get_volume (source);
 
@@ -498,7 +499,8 @@ test_writes_between (Living        *living,
                                                           &error);
   g_autoptr (MtlStridedView) column = mtl_strided_view_select (view, 2, 1, &error);
   g_autoptr (MtlStridedView) source = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8,
-                                                                  DIMS (2, 2, 2), &error);
+                                                                  DIMS (2, 2, 2),
+                                                                  MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   run_on_gpu (METAL_FIXTURE_FILL, buffer, 0, 12, 9);
@@ -524,6 +526,76 @@ test_to_own_device (Living        *living,
                                      MTL_STORAGE_MODE_PRIVATE, NULL, &error);
   g_assert_no_error (error);
   g_assert_true (same == twins.views[1]);
+}
+
+static void
+check_new (MtlStridedView  *view,
+           MtlDevice       *device,
+           MtlStorageMode   mode,
+           const char      *text)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) copy = NULL;
+  g_autofree char *string = NULL;
+
+  g_assert_nonnull (view);
+  g_assert_true (mtl_strided_view_get_device (view) == device);
+  g_assert_cmpint (mtl_buffer_get_storage_mode (mtl_strided_view_get_buffer (view)), ==, mode);
+  copy = mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, NULL,
+                                     &error);
+  g_assert_no_error (error);
+  string = mtl_strided_view_format (copy, 10);
+  g_assert_cmpstr (string, ==, text);
+}
+
+static void
+test_new (Living        *living,
+          gconstpointer  data)
+{
+  static const MtlStorageMode modes[] = {
+    MTL_STORAGE_MODE_SHARED, MTL_STORAGE_MODE_MANAGED, MTL_STORAGE_MODE_PRIVATE,
+    MTL_STORAGE_MODE_DEFAULT,
+  };
+  MtlDevice *device = get_metal (GPOINTER_TO_INT (data));
+  g_autoptr (GError) local_error = NULL;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
+    {
+      MtlStorageMode mode = modes[i];
+      MtlStorageMode expected = mode == MTL_STORAGE_MODE_DEFAULT ? MTL_STORAGE_MODE_SHARED : mode;
+      g_autoptr (MtlStridedView) zeros = NULL, empty = NULL, filled = NULL, halves = NULL;
+      g_autoptr (MtlStridedView) integers = NULL;
+
+      if (!mtl_device_supports_storage_mode (device, mode))
+        continue;
+
+      zeros = mtl_strided_view_new_zeros (device, MTL_DTYPE_INT16, DIMS (3), mode, &local_error);
+      empty = mtl_strided_view_new_uninitialized (device, MTL_DTYPE_INT16, DIMS (3), mode,
+                                                  &local_error);
+      filled = mtl_strided_view_new_filled (device, MTL_DTYPE_INT16, DIMS (3), -5, mode,
+                                            &local_error);
+      halves = mtl_strided_view_new_arange (device, MTL_DTYPE_FLOAT4_E2M1FN, 0, 2, 0.5, mode,
+                                            &local_error);
+      integers = mtl_strided_view_new_arange_int64 (device, MTL_DTYPE_INT16, 5, -5, -5, mode,
+                                                    &local_error);
+      g_assert_no_error (local_error);
+      g_assert_true (mtl_strided_view_fill_double (empty, 4, NULL, &local_error));
+      check_new (zeros, device, expected, "[0 0 0]");
+      check_new (empty, device, expected, "[4 4 4]");
+      check_new (filled, device, expected, "[-5 -5 -5]");
+      check_new (halves, device, expected, "[0.  0.5 1.  1.5]");
+      check_new (integers, device, expected, "[5 0]");
+    }
+
+  assert_fails (mtl_strided_view_new_zeros (device, MTL_DTYPE_INT8, DIMS (2),
+                                            MTL_STORAGE_MODE_HOST, &error),
+                MTL_ERROR_NOT_SUPPORTED, "host");
+  assert_fails (mtl_strided_view_new_arange (device, MTL_DTYPE_INT8, 0, 1, 1,
+                                             MTL_STORAGE_MODE_HOST, &error),
+                MTL_ERROR_NOT_SUPPORTED, "host");
+  assert_fails (mtl_strided_view_new_filled (device, MTL_DTYPE_INT8, DIMS (2), 1,
+                                             MTL_STORAGE_MODE_FOREIGN, &error),
+                MTL_ERROR_NOT_SUPPORTED, "foreign");
 }
 
 static void
@@ -555,6 +627,7 @@ main (int   argc,
   add_on_both ("format-of-many", over_double ? test_format_of_many : skip_data_without_double);
   add_on_both ("writes-between", test_writes_between);
   add_on_both ("to-own-device", test_to_own_device);
+  add_on_both ("new", test_new);
 
   return g_test_run ();
 }

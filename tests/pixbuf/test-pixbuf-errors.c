@@ -162,7 +162,8 @@ test_new_from_view_invalid (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view =
-        mtl_strided_view_new_zeros (NULL, cases[i].dtype, cases[i].shape, cases[i].n_dims, &error);
+        mtl_strided_view_new_zeros (NULL, cases[i].dtype, cases[i].shape, cases[i].n_dims,
+                                    MTL_STORAGE_MODE_DEFAULT, &error);
 
       g_assert_no_error (error);
       assert_refused (view, MTL_ERROR_INVALID_ARGUMENT, cases[i].value);

@@ -37,8 +37,8 @@ zeros_new (gint64 height,
 {
   g_autoptr (GError) error = NULL;
   const gint64 shape[] = { height, width, n_channels };
-  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_UINT8,
-                                                     shape, 3, &error);
+  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_UINT8, shape,
+                                                     3, MTL_STORAGE_MODE_DEFAULT, &error);
 
   g_assert_no_error (error);
   return view;

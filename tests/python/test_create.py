@@ -220,10 +220,53 @@ def test_random_ranges_of_several_pieces(rng):
             assert bytes(view) == expected.tobytes(), (start, n, step, dtype)
         start = rng.choice([0, -0.0, rng.random(), 1e10, -3, 2**53 + 1, 2**60 + 3])
         step = rng.choice([0.1, -0.25, rng.random(), 1e200])
-        distance = (start + step) - start
-        expected = [start + i * distance for i in range(n)]
+        expected = np.arange(start, start + (n - 0.5) * step, step)
         view = Mtl.arange(start, start + (n - 0.5) * step, step, "f8")
-        assert bytes(view[:n]) == np.array(expected[:len(view)], "f8").tobytes(), (start, n, step)
+        assert bytes(view) == expected.tobytes(), (start, n, step)
+
+
+def test_random_ranges_of_the_constructors(rng):
+    View = Mtl.StridedView
+    for _ in range(2000):
+        start, step = rng.uniform(-10, 10), rng.choice([rng.uniform(-3, 3), 0.1, -0.3, 1e-3, 2.5])
+        stop = start + rng.choice([rng.uniform(-20, 20), step * rng.randrange(-2, 3000)])
+        if step != 0:
+            expected = np.arange(start, stop, step)
+            for dtype in ("f8", "f4", "c8", "i2"):
+                view = View.new_arange(HOST, dtype, start, stop, step)
+                assert bytes(view) == expected.astype(dtype).tobytes(), (start, stop, step, dtype)
+        edges = [-2**63, -2**62, -1, 0, 5, 2**62, 2**63 - 1]
+        start, stop = rng.choice(edges), rng.choice(edges)
+        step = rng.choice([1, -1]) * rng.randrange(2**51, 2**63)
+        values = list(range(start, stop, step))
+        for dtype in ("i8", "f8", "f4", "c16"):
+            view = View.new_arange_int64(HOST, dtype, start, stop, step)
+            assert bytes(view) == np.array(values, "i8").astype(dtype).tobytes(), (
+                start, stop, step, dtype)
+
+
+def test_ranges_that_the_constructors_refuse():
+    View = Mtl.StridedView
+    for arguments in ((0, 1, 0), (0, float("inf")), (float("nan"), 1), (0, 1, -float("inf")),
+                      (0, 1e19), (0, 1e300, 1e-300)):
+        with pytest.raises(ValueError):
+            View.new_arange(HOST, "f4", *arguments)
+    for arguments in ((0, 300), (300, 0, -1), (-1, 5), (0, 1, 0), (-2**63, 2**63 - 1)):
+        with pytest.raises(ValueError):
+            View.new_arange_int64(HOST, "u1", *arguments)
+    with pytest.raises(ValueError, match=str(2**63)):
+        View.new_arange_int64(HOST, "u8", 0, 2**63)
+    with pytest.raises(MemoryError):
+        View.new_arange_int64(HOST, "u8", 0, 2**55)
+
+
+def test_arange_converts_as_astype_does():
+    with np.errstate(all="ignore"):
+        assert np.array_equal(np.asarray(Mtl.arange(-3, 300, dtype="u1")),
+                              np.arange(-3, 300).astype("u1"))
+    assert Mtl.arange(254.5, 257, dtype="u1").tolist() == [254, 255, 255]
+    assert Mtl.arange(2**63 - 1, 2**63 + 1, dtype="u1").tolist() == [255, 0]
+    assert Mtl.arange(2**63, 2**63 + 2, dtype="f4").dtype == "float32"
 
 
 def test_arange_that_cannot_be():
@@ -231,7 +274,8 @@ def test_arange_that_cannot_be():
                             ((0, 1, 0.0), ValueError), ((float("nan"),), ValueError),
                             ((float("inf"),), OverflowError), ((2**70,), OverflowError),
                             ((-1, 2**63 + 9, 2**63 + 1), OverflowError), ((2**50,), MemoryError),
-                            ((2.0**50,), MemoryError)):
+                            ((2.0**50,), MemoryError), ((0, 2**64), OverflowError),
+                            ((2**63, 2**63 + 2**50), MemoryError), ((0, 1e300), ValueError)):
         with pytest.raises(kind):
             Mtl.arange(*arguments)
 

@@ -77,6 +77,20 @@ def test_tensors_of_no_particular_device_are_shared():
     assert view.__dlpack_device__()[0] == METAL_TYPE
 
 
+def test_a_new_tensor_has_the_storage_mode(device, mode):
+    View = Mtl.StridedView
+    for view in (View.new_zeros(device, "int8", 3, mode),
+                 View.new_uninitialized(device, "int8", 3, mode),
+                 View.new_filled(device, "int8", 3, -5, storage_mode=mode),
+                 View.new_arange(device, "int8", 0, 1, storage_mode=mode),
+                 View.new_arange_int64(device, "float16", 7, 5, -1, mode)):
+        assert view.get_device() is device and mode_of(view) == mode
+    assert view.tolist() == [7, 6]
+    assert View.new_filled(device, "int8", 3, -5, mode).tolist() == [-5, -5, -5]
+    with pytest.raises(NotImplementedError, match="host"):
+        View.new_zeros(device, "int8", 3, "host")
+
+
 # Memory that the host reaches
 
 

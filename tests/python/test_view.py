@@ -25,6 +25,20 @@ def test_constructors():
     assert View.new_from_variant(nested, DType.INT16, [2, 2]).tolist() == [[1, 2], [3, 1]]
 
 
+def test_constructors_with_a_storage_mode():
+    for make in (View.new_zeros, View.new_uninitialized,
+                 lambda *args: View.new_filled(*args[:3], 7, *args[3:]),
+                 lambda *args: View.new_arange(*args[:2], 0, args[2], 1, *args[3:]),
+                 lambda *args: View.new_arange_int64(*args[:2], 0, args[2], 1, *args[3:])):
+        for mode in ("host", Mtl.StorageMode.HOST, "default"):
+            view = make(HOST, "f4", 2, mode)
+            assert view.get_buffer().get_storage_mode() == Mtl.StorageMode.HOST
+        assert make(None, "f4", 2, "host").get_device() is HOST
+        for mode in ("shared", "private", "foreign"):
+            with pytest.raises(NotImplementedError, match=mode):
+                make(HOST, "f4", 2, mode)
+
+
 @pytest.mark.any_memory
 def test_new_like():
     like = View.new_like(iota(2, 3).T)

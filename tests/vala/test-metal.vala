@@ -107,6 +107,13 @@ void test_moves (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	var is_reached = mode != Mtl.StorageMode.PRIVATE;
 
 	assert_place (view, device, mode);
+	assert_place (new Mtl.StridedView.zeros (device, Mtl.DType.INT8, { 2 }, mode), device, mode);
+	assert_place (new Mtl.StridedView.uninitialized (device, Mtl.DType.INT8, { 2 }, mode), device,
+	              mode);
+	assert_place (new Mtl.StridedView.arange (device, Mtl.DType.INT8, 0, 2, 1, mode), device, mode);
+	assert_place (new Mtl.StridedView.arange_int64 (device, Mtl.DType.INT8, 0, 2, 1, mode), device,
+	              mode);
+	assert_place (new Mtl.StridedView.filled (device, Mtl.DType.INT8, { 2 }, 5, mode), device, mode);
 	assert_true (view.buffer.device_accessible);
 	assert_true (view.host_accessible == is_reached);
 	assert_true ((view.get_address () != 0) == is_reached);

@@ -124,6 +124,52 @@ void test_constructors () throws GLib.Error {
 	}
 }
 
+void test_arange () throws GLib.Error {
+	assert_view (new Mtl.StridedView.arange (null, Mtl.DType.FLOAT16, 1, 2, 0.5), "[1.  1.5]");
+	assert_view (new Mtl.StridedView.arange (null, Mtl.DType.INT4, 0, 3), "[0 1 2]");
+	assert_view (new Mtl.StridedView.arange_int64 (null, Mtl.DType.UINT64, int64.MAX - 2, int64.MAX),
+	             "[9223372036854775805 9223372036854775806]");
+	try {
+		new Mtl.StridedView.arange (null, Mtl.DType.UINT8, 0, 1, 0);
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_ARGUMENT e) {
+		assert_true (e.message.contains ("0"));
+	}
+	try {
+		new Mtl.StridedView.arange_int64 (null, Mtl.DType.UINT8, 0, 300);
+		assert_not_reached ();
+	} catch (Mtl.Error.OVERFLOW e) {
+		assert_true (e.message.contains ("299"));
+	}
+}
+
+void assert_mode_refused (ThrowingTest make) throws GLib.Error {
+	try {
+		make ();
+		assert_not_reached ();
+	} catch (Mtl.Error.NOT_SUPPORTED e) {
+		assert_true (e.message.contains ("private"));
+	}
+}
+
+void test_storage_modes () throws GLib.Error {
+	unowned var host = Mtl.Device.get_host ();
+	var mode = Mtl.StorageMode.HOST;
+	var zeros = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 2 }, mode);
+	var empty = new Mtl.StridedView.uninitialized (host, Mtl.DType.UINT8, { 2 }, mode);
+	var filled = new Mtl.StridedView.filled (host, Mtl.DType.UINT8, { 2 }, 5, mode);
+
+	assert_true (zeros.device == host && zeros.buffer.storage_mode == mode);
+	assert_true (empty.buffer.storage_mode == mode);
+	assert_view (filled, "[5 5]");
+	mode = Mtl.StorageMode.PRIVATE;
+	assert_mode_refused (() => new Mtl.StridedView.zeros (host, Mtl.DType.UINT8, { 2 }, mode));
+	assert_mode_refused (() => new Mtl.StridedView.uninitialized (host, Mtl.DType.UINT8, { 2 }, mode));
+	assert_mode_refused (() => new Mtl.StridedView.filled (host, Mtl.DType.UINT8, { 2 }, 5, mode));
+	assert_mode_refused (() => new Mtl.StridedView.arange (host, Mtl.DType.UINT8, 0, 2, 1, mode));
+	assert_mode_refused (() => new Mtl.StridedView.arange_int64 (host, Mtl.DType.UINT8, 0, 2, 1, mode));
+}
+
 /* Half a byte each: the slice begins within one. */
 void test_packed () throws GLib.Error {
 	var view = new Mtl.StridedView.from_doubles ({ 0.5, -6, 1, 100, 2 }, Mtl.DType.FLOAT4_E2M1FN,
@@ -684,6 +730,8 @@ int main (string[] args) {
 	add_any_memory_test ("/vala/view/layout", test_layout);
 	add_test ("/vala/view/all-at-once", test_all_at_once);
 	add_test ("/vala/view/constructors", test_constructors);
+	add_test ("/vala/view/constructors/arange", test_arange);
+	add_test ("/vala/view/constructors/storage-modes", test_storage_modes);
 	add_any_memory_test ("/vala/view/packed", test_packed);
 	add_any_memory_test ("/vala/view/packed-integers", test_packed_integers);
 	add_any_memory_test ("/vala/view/lanes", test_lanes);

@@ -730,63 +730,39 @@ function _ones(shape, dtype = null, device = null) {
     return _full(shape, 1, dtype ?? 'float64', device);
 }
 
-// Returns the integers from first to before end in a typed array that holds them
-// exactly.
-function _integersBetween(first, end, step) {
-    const distance = step > 0n ? end - first + step - 1n : end - first + step + 1n;
-    const n = distance / step > 0n ? distance / step : 0n;
-    const last = n > 0n ? first + (n - 1n) * step : first;
-    const isUnsigned = n > 0n && (first >= 2n ** 63n || last >= 2n ** 63n);
-    const [least, most] = isUnsigned ? [0n, 2n ** 64n - 1n] : [-(2n ** 63n), 2n ** 63n - 1n];
-
-    if (n > 0n && [first, last].some(value => value < least || value > most))
-        throw new RangeError(`Neither int64 nor uint64 holds the numbers from ${first} to ${last}`);
-
-    const values = new (isUnsigned ? BigUint64Array : BigInt64Array)(Number(n));
-    for (let i = 0, value = first; i < values.length; i++, value += step)
-        values[i] = value;
-    return values;
-}
-
-function _numbersBetween(first, end, step) {
-    const values = new Float64Array(Math.max(0, Math.ceil((end - first) / step)));
-
-    for (let i = 0; i < values.length; i++)
-        values[i] = first + i * step;
-    return values;
-}
-
 // Mtl.arange(stop), Mtl.arange(start, stop, step, dtype, device): start,
 // start + step and so on, before stop. Without a dtype it is int64 if all of
 // these are integers, uint64 if int64 does not hold the numbers, and otherwise
 // float64.
 function _arange(start, stop = null, step = null, dtype = null, device = null) {
     const bounds = stop === null ? [0, start, step ?? 1] : [start, stop, step ?? 1];
-    const isInteger = bounds.every(value =>
-        typeof value === 'bigint' || Number.isInteger(value));
-    const [first, end, increment] = bounds.map(value =>
-        typeof value === 'bigint' ? Number(value) : value);
-
-    if (![first, end, increment].every(Number.isFinite) || increment === 0) {
+    if (!bounds.every(value => Number.isFinite(Number(value))) || Number(bounds[2]) === 0) {
         const [from, to, by] = bounds.map(_show);
         throw new RangeError(`There is no range from ${from} to ${to} in steps of ${
             by}; the arguments are start, stop, step, dtype`);
     }
 
-    const values = isInteger
-        ? _integersBetween(...bounds.map(BigInt))
-        : _numbersBetween(first, end, increment);
-    const view = _newFromTypedArray(values);
+    if (!bounds.every(value => typeof value === 'bigint' || Number.isInteger(value)))
+        return Mtl.StridedView.new_arange(device, dtype ?? 'float64', ...bounds.map(Number));
+
+    const [first, end, increment] = bounds.map(BigInt);
+    const n = (end - first + (increment > 0n ? increment - 1n : increment + 1n)) / increment;
+    const integers = n > 0n ? [first, end, increment] : [0n, 0n, 1n];
+    if (integers.every(value => value === BigInt.asIntN(64, value)))
+        return Mtl.StridedView.new_arange_int64(device, dtype ?? 'int64', ...integers);
+
+    const values = Array.from({length: Number(n)}, (_, i) => first + BigInt(i) * increment);
+    const view = _array(values, null, device);
     if (dtype === null || dtype === undefined)
-        return _place(view, device);
+        return view;
 
     dtype = _toDType(dtype);
     // If the type holds the extremes, it holds all.
-    if (values.length > 0 && !_isComplex(dtype)) {
+    if (!_isComplex(dtype)) {
         const extremes = [values[0], values.at(-1)];
         _newFromNested(_isInteger64(dtype) ? extremes : extremes.map(Number), dtype);
     }
-    return _place(dtype === view.dtype ? view : view.to_dtype(dtype), device);
+    return view.to_dtype(dtype);
 }
 
 function _defineGetters(prototype, getters) {
@@ -811,8 +787,9 @@ function _defineMethods(object, methods) {
 const ALLOCATING = {
     'Buffer': ['new', 'new_from_bytes', 'new_uninitialized'],
     'Buffer.prototype': ['copy', 'copy_async', 'dup_bytes', 'dup_bytes_async'],
-    'StridedView': ['new_filled', 'new_from_bytes', 'new_from_bytes_with_byte_strides',
-        'new_from_doubles', 'new_from_variant', 'new_like', 'new_uninitialized', 'new_zeros'],
+    'StridedView': ['new_arange', 'new_arange_int64', 'new_filled', 'new_from_bytes',
+        'new_from_bytes_with_byte_strides', 'new_from_doubles', 'new_from_variant', 'new_like',
+        'new_uninitialized', 'new_zeros'],
     'StridedView.prototype': ['compute_statistic', 'compute_statistic_async', 'copy', 'copy_async',
         'dup_bytes', 'dup_bytes_async', 'export_dlpack', 'to_contiguous',
         'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype', 'to_dtype_async'],

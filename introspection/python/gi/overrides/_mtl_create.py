@@ -96,55 +96,6 @@ def array(values, dtype=None, device=None):
     return result
 
 
-# Elements that are made at a time.
-_PIECE = 2**14
-
-# Doubles hold all sums of two integers within this.
-_EXACT = 2**52
-
-
-def _counted(start, stop, step):
-    """How many numbers there are from start to before stop, the distance between two of them, a
-    function that gives some of them, and their letter for the array module."""
-    if all(isinstance(number, int) for number in (start, stop, step)):
-        every = range(start, stop, step)
-        bounds = (every[0], every[-1]) if every else (0,)
-        code = "q" if max(bounds) < 2**63 else "Q"
-        if not (-2**63 if code == "q" else 0) <= min(bounds) <= max(bounds) < 2**64:
-            raise OverflowError(f"neither int64 nor uint64 holds the numbers from {bounds[0]} to "
-                                f"{bounds[-1]} of arange()")
-        return len(every), step, lambda first, end: every[first:end], code
-
-    distance = (start + step) - start  # rounded as in NumPy
-    n = max(0, math.ceil((stop - start) / step))
-    return (n, distance,
-            lambda first, end: (start + i * distance for i in range(first, min(end, n))), "d")
-
-
-def _is_exact(n, start, distance):
-    """Whether it takes doubles only to compute the numbers."""
-    return all(isinstance(number, float) or abs(number) <= _EXACT
-               for number in (start, distance, start + (n - 1) * distance))
-
-
-def _fill_steps(view, start, distance, code):
-    """Sets the elements to start + i * distance. Each piece of the indices is made from the first
-    one."""
-    first_indices = view_of_values(_array.array("d", range(_PIECE)))
-    indices = empty(_PIECE, "float64", "cpu")
-    values = empty(_PIECE, "float64", "cpu")
-    wraps = code == "q" and view.dtype.kind not in "fc"  # only integers do
-    for first in range(0, len(view), _PIECE):
-        n = min(_PIECE, len(view) - first)
-        indices.copy_scaled_from(first_indices, 1, first)
-        values.copy_scaled_from(indices, distance, start)
-        view[first:first + n] = (values.astype("int64") if wraps else values)[:n]
-
-
-# The default types of arange(), by the letters of the array module.
-_OF_NUMBERS = {"q": "int64", "Q": "uint64", "d": "float64"}
-
-
 def arange(start, stop=None, step=None, dtype=None, device=None):
     """A new tensor of one dimension with the numbers from start to before stop, or from 0 to before
     the only argument. Without a dtype it is of int64 if all arguments are integers, or uint64 if
@@ -152,19 +103,34 @@ def arange(start, stop=None, step=None, dtype=None, device=None):
     them."""
     if stop is None:
         start, stop = 0, start
-    start, stop, step = map(_number, (start, stop, 1 if step is None else step))
-    if step == 0:
-        raise ValueError("the step of arange() is 0")
-    n, distance, numbers_from, code = _counted(start, stop, step)
-    if n >= 2**63:
-        raise OverflowError(f"arange() has {n:.3g} elements, beyond the limit of 2^63 − 1")
-    result = empty(n, _OF_NUMBERS[code] if dtype is None else dtype, device)
-    if n > _PIECE and _is_exact(n, start, distance):
-        _fill_steps(result, start, distance, code)
-        return result
-    for first in range(0, n, _PIECE):
-        piece = _array.array(code, numbers_from(first, first + _PIECE))
-        result[first:first + len(piece)] = view_of_values(piece)
+    bounds = [_number(value) for value in (start, stop, 1 if step is None else step)]
+    device, dtype = device_of(device), None if dtype is None else dtype_of(dtype)
+    if all(isinstance(number, int) for number in bounds):
+        numbers = range(*bounds)
+        bounds = [min(max(number, -2**63), 2**63 - 1) for number in bounds]
+        if range(*bounds) != numbers:
+            return _large_integers(numbers, dtype, device)
+        make, exact = Mtl.StridedView.new_arange_int64, "int64"
+    else:
+        if any(map(math.isinf, bounds)):
+            raise OverflowError("the numbers of arange() are finite, not from {} to {} in steps of "
+                                "{}".format(*bounds))
+        make, exact = Mtl.StridedView.new_arange, "float64"
+    # Numbers that an integer type does not hold are converted as by astype().
+    is_exact = dtype is None or dtype.kind in "iu"
+    view = make(device, exact if is_exact else dtype, *bounds)
+    return view if dtype is None else view.to_dtype(dtype)
+
+
+def _large_integers(numbers, dtype, device):
+    """Those of a range that is not empty and that int64 alone cannot describe."""
+    least, most = sorted((numbers[0], numbers[-1]))
+    code, type_name = ("q", "int64") if most < 2**63 else ("Q", "uint64")
+    if most >= 2**64 or least < (-2**63 if code == "q" else 0):
+        raise OverflowError(f"neither int64 nor uint64 holds the numbers from {numbers[0]} to "
+                            f"{numbers[-1]} of arange()")
+    result = empty(len(numbers), type_name if dtype is None else dtype, device)
+    result[...] = view_of_values(_array.array(code, numbers))
     return result
 
 
