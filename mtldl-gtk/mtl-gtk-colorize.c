@@ -520,8 +520,7 @@ mtl_gtk_colorize_finish (GAsyncResult  *result,
  *   static const guint8 colors[] = { 33, 102, 172, 247, 247, 247, 178, 24, 43 };
  *   g_autoptr (GBytes) bytes = g_bytes_new_static (colors, sizeof colors);
  *   g_autoptr (MtlStridedView) blue_white_red =
- *     mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8,
-                                                          (gint64[]) { 3, 3 }, 2, error);
+ *     mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, (gint64[]) { 3, 3 }, 2, error);
  *
  *   return blue_white_red != NULL
  *          ? mtl_gtk_colorize_with_colors (matrix, blue_white_red, -1, 1, NULL, error) : NULL;
