@@ -65,7 +65,7 @@ def completes_arguments(function):
 
 def info_of(value):
     info = getattr(value, "__func__", value)
-    if completes_arguments(info):
+    if completes_arguments(info) or hasattr(info, "__signature__"):
         return None  # has other arguments than PyGObject's function
     info = getattr(info, "__wrapped__", info)
     return info if isinstance(info, (FunctionInfo, VFuncInfo)) else None

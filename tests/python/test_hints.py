@@ -272,7 +272,7 @@ def test_help():
         Mtl.StridedView.swap_axes: "swap_axes(self, axis_a:int, axis_b:int) -> Mtl.StridedView",
         Mtl.StridedView.shape: "The extents, a tuple", Mtl.Buffer.nbytes: "size in bytes",
         Mtl.StridedView.__dlpack__: "max_version=None",
-        Mtl.StridedView.copy: "(self, /, order='C')",
+        Mtl.StridedView.copy: "(self, /, order='C', cancellable=None)",
         Mtl.StridedView.astype: "(self, /, dtype, order='K', copy=True)",
         Mtl.load: "(path, *, mode=", Mtl.save: "(path, tensors, *, dtype=None, max_shard",
         Mtl.TensorFile.metadata: "in a new dict", Mtl.TensorFileEntry.shape: "a tuple",
