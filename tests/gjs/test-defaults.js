@@ -84,7 +84,6 @@ const CALLS = {
     'StridedView.export_dlpack': [makeView()],
     'StridedView.flatten': [makeView()],
     'StridedView.format': [Mtl.arange(2000)],
-    'StridedView.get_max_compatible_item_bits': [makeView(), 64],
     'StridedView.is_contiguous': [makeView()],
     'StridedView.narrow': [makeView(), 0, 0, 4],
     'StridedView.to_device': [makeView(), Device.get_host()],
