@@ -323,8 +323,8 @@ mtl_gst_audio_describe_frame (const GstAudioInfo  *info,
  * S20_32 and U20_32 of GStreamer 1.28, which converts them with 3 bytes and not
  * the 4 that they should have.
  *
- * See [func@MtlGst.view_from_video_buffer] for who may use @buffer as long as
- * there is a view.
+ * [func@MtlGst.view_from_video_buffer] describes which uses of @buffer are
+ * possible while there is a view.
  *
  * ```c
  * g_autoptr (MtlStridedView) samples =

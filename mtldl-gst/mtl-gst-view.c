@@ -18,9 +18,9 @@
  *
  * Creates a view of the first bytes of a buffer, in C order, without a copy.
  *
- * This is for buffers of data other than video and audio, such as tensors. See
- * [func@MtlGst.view_from_video_buffer] for who may use @buffer as long as there
- * is a view.
+ * This is for buffers of data other than video and audio, such as tensors.
+ * [func@MtlGst.view_from_video_buffer] describes which uses of @buffer are
+ * possible while there is a view.
  *
  * Errors:
  *

@@ -859,8 +859,8 @@ mtl_gtk_view_paintable_class_init (MtlGtkViewPaintableClass *class)
   /**
    * MtlGtkViewPaintable:flags:
    *
-   * Whether the colors are premultiplied, and whether a read-only view is copied
-   * if GTK cannot use its memory as it is.
+   * Flags for premultiplied colors, and for a copy of a read-only view if GTK
+   * cannot use its memory as it is.
    *
    * Since: 1.0
    */

@@ -15,7 +15,7 @@ import glib.GException : GException;
 import glib.MainContext : MainContext;
 import glib.MainLoop : MainLoop;
 import gobject.ObjectG : GObject, ObjectG;
-import mtl.StridedView : MtlDType, StridedView;
+import mtl.StridedView : MtlDlpackFlags, MtlDType, StridedView;
 import mtl.TensorFile : TensorFile;
 import mtl.TensorFileBuilder : TensorFileBuilder;
 
@@ -41,11 +41,11 @@ extern (C) void finish(GObject* source, GAsyncResult* result, void* data)
 
 void main()
 {
-    auto view = new StridedView(MtlDType.FLOAT32, [2, 3], [1.0, 2, 3, 4, 5, 6]);
+    auto view = new StridedView([1.0, 2, 3, 4, 5, 6], MtlDType.FLOAT32, [2, 3]);
     auto column = view.sliceString(":, -1");
-    auto tensor = column.exportDlpack();
+    auto tensor = column.exportDlpack(MtlDlpackFlags.NONE, null);
     auto shared_ = new StridedView(tensor);
-    shared_.fillDouble(0);
+    shared_.fillDouble(0, null);
     writeln(view);
 
     // The shape belongs to the view, and is valid as long as the view is.
@@ -54,7 +54,7 @@ void main()
         writefln("sum of row %d: %g", i, iota(shape[1]).map!(j => view.getDouble([i, j])).sum);
 
     // The bytes are those of the view, and are valid as long as their object is.
-    auto bytes = view.select(0, 1).refBytes();
+    auto bytes = view.select(0, 1).getBytes();
     auto row = cast(float[]) bytes.getData();
     writefln("bytes of row 1: %g %g %g", row[0], row[1], row[2]);
 

@@ -10,7 +10,7 @@ use Glib::Object::Introspection;
 Glib::Object::Introspection->setup(basename => 'Gio', version => '2.0', package => 'Glib::IO');
 Glib::Object::Introspection->setup(basename => 'Mtl', version => '1', package => 'Mtl');
 
-my $view = Mtl::StridedView->new_from_doubles('float32', [2, 3], [1, 2, 3, 4, 5, 6]);
+my $view = Mtl::StridedView->new_from_doubles([1, 2, 3, 4, 5, 6], 'float32', [2, 3]);
 my $column = $view->slice(':, -1');
 my $tensor = $column->export_dlpack([]);
 my $shared = Mtl::StridedView->new_from_dlpack($tensor);

@@ -11,7 +11,7 @@ module Mtl
   loader.load('Mtl')
 end
 
-view = Mtl::StridedView.new(:float32, [2, 3], [1, 2, 3, 4, 5, 6])
+view = Mtl::StridedView.new([1, 2, 3, 4, 5, 6], :float32, [2, 3])
 column = view.slice(':, -1')
 tensor = column.export_dlpack([], nil)
 shared = Mtl::StridedView.new(tensor)
@@ -25,7 +25,7 @@ n_rows.times do |i|
 end
 
 # The bytes are a frozen string of the same memory.
-row = view.select(0, 1).get_bytes.to_s
+row = view.select(0, 1).bytes.to_s
 puts format('bytes of row 1: %g %g %g', *row.unpack('fff'))
 
 file = Gio::File.open(path: 'tensors.safetensors')

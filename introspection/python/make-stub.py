@@ -257,7 +257,7 @@ def parent_of(element):
 def write_class(element, overrides, base):
     name = element.get("name")
     own = overrides.members.get(name, {})
-    # PyGObject's enumerations cannot be subclassed, nor what only the library derives from.
+    # PyGObject's enumerations and classes that only the library derives from have no subclasses.
     is_final = base in ("GObject.GEnum", "GObject.GFlags") or element.get("abstract") == "1"
     final = "@final\n" if is_final else ""
     bases = ", ".join([base, *overrides.bases.get(name, [])])

@@ -19,7 +19,7 @@ typedef struct
   gpointer data;
 } MtlMonitor;
 
-/* The monitor of a caller who may cancel, but is not told of the progress. */
+/* A monitor with a cancellable, but without progress. */
 #define MTL_MONITOR(c) ((c) != NULL ? &(const MtlMonitor) { .cancellable = (c) } : NULL)
 
 /* Both accept NULL. mtl_monitor_check() fails if the operation was cancelled. */

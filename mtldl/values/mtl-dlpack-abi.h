@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 
 /* The structs of DLPack 1.3: from DLPack's own header, if <dlpack/dlpack.h> is installed or was
  * included before, otherwise from here. Then the guard of that header is set, so that a copy of
- * it that is included later, from somewhere else, adds nothing. Of a version before 1.0, what it
- * lacks is added. With MTL_NO_DLPACK_H no header is looked for. */
+ * it that is included later, from somewhere else, adds nothing. A header from before 1.0 is
+ * completed. With MTL_NO_DLPACK_H no header is looked for. */
 #if !defined (MTLDL_COMPILATION) && !defined (MTL_NO_DLPACK_H) && defined (__has_include)
 #if __has_include (<dlpack/dlpack.h>)
 #include <dlpack/dlpack.h>

@@ -21,9 +21,9 @@ guint64  mtl_strided_view_describe  (MtlStridedView *self,
                                      gpointer        dl_tensor);
 
 /* These release a reference like g_object_unref(), but keep the object for the next new one
- * if nothing else uses it. If the memory or the object ends, its owner's functions run, or
- * those of anyone who watches the object: unless @may_run_others allows that, nothing
- * happens, and the result is FALSE. */
+ * if nothing else uses it. The end of the memory or of the object runs the functions of the
+ * memory's owner, and of code that watches the object: unless @may_run_others allows that,
+ * nothing happens, and the result is FALSE. */
 _MTL_EXTERN
 gboolean mtl_strided_view_release   (MtlStridedView *self,
                                      gboolean        may_run_others);

@@ -15,9 +15,9 @@
 /**
  * MtlStatistics:
  *
- * What [method@Mtl.StridedView.compute_statistics] finds in the elements of a view:
- * how many there are, the least and the greatest, their mean and their
- * deviation from it, and how many are NaN, infinite or zero.
+ * The results of [method@Mtl.StridedView.compute_statistics]: the number of
+ * elements of a view, the least and the greatest, their mean and their
+ * deviation from it, and the numbers of NaNs, infinities and zeros.
  *
  * NaN and infinities are counted, and left out of everything else. If there is
  * no other element, for example in an empty view, the minimum, the maximum, the

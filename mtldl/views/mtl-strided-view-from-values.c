@@ -274,8 +274,8 @@ range_get_integers (const Range *self,
     integers[i] = integer;
 }
 
-/* As NumPy computes them. The first two are not always what the formula for the others
- * gives. */
+/* Computes the same numbers as NumPy, whose first two do not always follow the formula for
+ * the others. */
 static void
 range_get_doubles (const Range *self,
                    gint64       first,

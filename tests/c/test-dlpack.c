@@ -82,7 +82,7 @@ test_foreign_device (void)
   g_assert_cmpint (producer.n_deleted, ==, 1);
 }
 
-/* The memory of a tensor that nobody took ends with it. */
+/* The memory of a tensor that is never consumed ends with it. */
 static void
 test_never_consumed (void)
 {

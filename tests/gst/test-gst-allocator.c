@@ -373,7 +373,7 @@ test_pool (void)
   g_assert_true (gst_buffer_pool_set_active (pool, FALSE));
 }
 
-/* As bindings make one, with a mode that the host does not support, too. */
+/* Bindings construct allocators like this. The host does not support one of the modes. */
 static void
 test_properties (void)
 {

@@ -306,7 +306,7 @@ class InstallTest:
             check_equal({exported[name] for name in private} - {PRIVATE_NODE}, set())
 
     def test_exports(self):
-        """The library exports what the GIR names, what is for our Python module, and no more."""
+        """The library exports the names of the GIR, those for our Python module, and no others."""
         self.check_exports('Mtl-1.gir', f'libmtldl-1.{LIBRARY_SUFFIX}', read_private_symbols())
 
     def test_bridge_exports(self):

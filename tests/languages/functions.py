@@ -26,21 +26,23 @@ ARGUMENTS = {
     'bytes': Made('bytes'), 'cancellable': None, 'checks': NO_FLAGS, 'device': Made('host'),
     'device_ordinal': 0, 'device_type': Enum('cpu'), 'dtype': Enum('int32'),
     'element': Made('element'), 'event': None, 'event_value': 0, 'file': Made('saved'), 'first': 0,
-    'flags': NO_FLAGS, 'format': Enum('safetensors'), 'im': 0, 'index': 1, 'indices': [1, 2],
-    'io_priority': 0, 'item_bits': 32, 'key': 'key', 'last': 1,
-    'layout': Made('layout'), 'mask': 2, 'max_item_bits': 64, 'max_items': 3, 'max_size': 1000,
-    'mode': Enum('read'), 'n_threads': 2, 'name': 'a', 'offset': 0, 'order': Enum('c'),
-    'ordinal': 0, 'other': Made('view'), 'pattern': '*', 'progress': PROGRESS, 're': 5,
-    'rtol': 1e-5, 'scale': 2, 'self': Enum('float32'), 'shape': [2, 3], 'size': 24,
-    'source': Made('view'), 'source_offset': 0, 'start': 0, 'step': 1, 'stop': 2,
-    'storage_mode': Enum('host'), 'strides': [3, 1], 'string': ':, -1', 'sync': False,
+    'flags': NO_FLAGS, 'format': Enum('safetensors'), 'high': 10, 'im': 0, 'index': 1,
+    'indices': [1, 2], 'io_priority': 0, 'item_bits': 32, 'key': 'key', 'last': 1,
+    'layout': Made('layout'), 'low': 0, 'mask': 2, 'max_item_bits': 64, 'max_items': 3,
+    'max_size': 1000, 'mode': Enum('read'), 'n_bins': 5, 'n_threads': 2, 'name': 'a', 'offset': 0,
+    'order': Enum('c'), 'ordinal': 0, 'other': Made('view'), 'pattern': '*', 'progress': PROGRESS,
+    're': 5, 'rtol': 1e-5, 'scale': 2, 'self': Enum('float32'), 'shape': [2, 3], 'size': 24,
+    'source': Made('view'), 'source_offset': 0, 'start': 0, 'statistic': Enum('mean'), 'step': 1,
+    'stop': 2, 'storage_mode': Enum('host'), 'strides': [3, 1], 'string': ':, -1', 'sync': False,
     'tensor': Made('tensor'), 'timeout': 1000, 'usage': Made('usage'), 'value': 7,
     'values': [1, 2, 3, 4, 5, 6], 'view': Made('view'), 'views': [Made('view')],
 }
 
 OTHER_ARGUMENTS = {
-    'Buffer.copy_from.source': Made('other_buffer'), 'Buffer.equal.other': Made('buffer'),
-    'Buffer.fill.pattern': Made('element'), 'Buffer.new_mapped.size': 8,
+    'Buffer.copy_from.source': Made('other_buffer'),
+    'Buffer.copy_from_async.source': Made('other_buffer'), 'Buffer.equal.other': Made('buffer'),
+    'Buffer.fill.pattern': Made('element'), 'Buffer.fill_async.pattern': Made('element'),
+    'Buffer.new_mapped.size': 8, 'Buffer.new_mapped_async.size': 8,
     'DType.from_string.name': 'f32', 'Device.supports_storage_mode.mode': Enum('host'),
     'Event.wait.value': 0, 'Event.wait_async.value': 0,
     'StridedLayout.equal.other': Made('layout'),
@@ -65,7 +67,7 @@ LUA = {
     'method': "check('{label}', function () return {object}():{name}({arguments}) end)",
     'function': "check('{label}', function () return Mtl{owner}.{name}({arguments}) end)",
     'method async': "wait('{label}', {object}(), '{name}', '{finish}', {arguments})",
-    'function async': "wait('{label}', nil, '{name}', '{finish}', {arguments})",
+    'function async': "wait('{label}', '{owner}', '{name}', '{finish}', {arguments})",
 }
 LUA['constructor'] = LUA['function']
 RUBY = {
@@ -84,7 +86,7 @@ PERL = {
     'function': "check('{label}', sub {{ Mtl{owner}::{name}({arguments}) }});",
     'constructor': "check('{label}', sub {{ Mtl{owner}->{name}({arguments}) }});",
     'method async': "wait_for('{label}', {object}(), '{name}', '{finish}', {arguments});",
-    'function async': "wait_for('{label}', undef, '{name}', '{finish}', {arguments});",
+    'function async': "wait_for('{label}', '{owner}', '{name}', '{finish}', {arguments});",
 }
 LANGUAGES = {'lua': LUA, 'rb': RUBY, 'pl': PERL}
 

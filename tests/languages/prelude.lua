@@ -31,7 +31,8 @@ local function check(label, func)
   end
 end
 
--- Its last argument is the callback; those before may be nil.
+-- The object is '.Class' for a function of a class. The last argument is the callback; those before
+-- may be nil.
 local function wait(label, object, name, finish, ...)
   local arguments, n = {...}, select('#', ...)
   check(label, function ()
@@ -41,10 +42,11 @@ local function wait(label, object, name, finish, ...)
       result = given
       loop:quit()
     end
-    if not object then
-      Mtl.TensorFile[name](table.unpack(arguments, 1, n + 1))
+    if type(object) == 'string' then
+      local class = Mtl[object:sub(2)]
+      class[name](table.unpack(arguments, 1, n + 1))
       loop:run()
-      return Mtl.TensorFile[finish](result)
+      return class[finish](result)
     end
     object[name](object, table.unpack(arguments, 1, n + 1))
     loop:run()

@@ -33,16 +33,18 @@ sub wait_for {
         my $loop = Glib::MainLoop->new;
         my $result;
         push @arguments, sub { $result = $_[1]; $loop->quit };
-        $object ? $object->$name(@arguments) : Mtl::TensorFile->can($name)->(@arguments);
+        ref $object ? $object->$name(@arguments) : "Mtl$object"->can($name)->(@arguments);
         $loop->run;
-        $object ? $object->$finish($result) : Mtl::TensorFile->can($finish)->($result);
+        return $object->$finish($result) if ref $object;
+        # Only constructors take the class.
+        $finish =~ /^new_/ ? "Mtl$object"->$finish($result) : "Mtl$object"->can($finish)->($result);
     });
 }
 
 my $buffer = Mtl::Buffer->new(undef, 24, 'host');
 my $progress = sub { };
 sub host { Mtl::Device::get_host() }
-sub view { Mtl::StridedView->new_from_doubles('int32', [2, 3], [1, 2, 3, 4, 5, 6]) }
+sub view { Mtl::StridedView->new_from_doubles([1, 2, 3, 4, 5, 6], 'int32', [2, 3]) }
 sub buffer { $buffer }
 sub builder {
     my $made = Mtl::TensorFileBuilder->new;

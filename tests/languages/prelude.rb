@@ -35,7 +35,7 @@ end
 # Calls a method by one of the names that ruby-gnome may have given it.
 def call(object, name, *arguments, &block)
   short = name.sub(/\A(get|is|has|list)_/, '')
-  names = [RENAMED[name], name, short, "#{short}?", "#{name.sub(/\Aset_/, '')}="]
+  names = [RENAMED[name], name, short, "#{name}?", "#{short}?", "#{name.sub(/\Aset_/, '')}="]
   found = names.compact.find { |candidate| object.class.method_defined?(candidate, false) } \
     || names.compact.find { |candidate| object.respond_to?(candidate) }
   raise NoMethodError, "there is no #{name}" unless found
@@ -57,13 +57,15 @@ def wait(label, object, name, finish, *arguments)
       main_loop.quit unless result.is_a?(Integer)
     end
     main_loop.run
+    next construct(object, finish, result) if finish.start_with?('new_')
+
     object.public_send(finish, result)
   end
 end
 
 BUFFER = Mtl::Buffer.new(nil, 24, :host)
 def host = Mtl::Device.host
-def view = Mtl::StridedView.new(:int32, [2, 3], [1, 2, 3, 4, 5, 6])
+def view = Mtl::StridedView.new([1, 2, 3, 4, 5, 6], :int32, [2, 3])
 def buffer = BUFFER
 def builder
   Mtl::TensorFileBuilder.new.tap do |made|

@@ -109,7 +109,7 @@ def describe(result):
 
 
 def functions_of(*namespaces):
-    """All of the table, with what is left of it for the asynchronous ones."""
+    """All functions of the table, with those asynchronous variants that have defaults."""
     return [(namespace, name) for namespace in namespaces
             for name in TABLE.functions[namespace]]
 

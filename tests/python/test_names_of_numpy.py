@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Names that views have because NumPy's arrays do: when they are there, and what they write to."""
+"""Names that views share with NumPy's arrays: when they exist, and where they write."""
 
 import copy
 import inspect
@@ -19,7 +19,7 @@ try:
 except ImportError:
     ml_dtypes = None
 
-# Those of the class, whatever this version of NumPy has.
+# The class has these, whichever version of NumPy there is.
 NAMES = sorted(name for name, found in vars(Mtl.StridedView).items()
                if (found.__doc__ or "").startswith(("Does the same as numpy.ndarray.",
                                                     "That of numpy.ndarray:")))
@@ -153,7 +153,7 @@ def test_no_probe_imports_numpy():
 @pytest.mark.parametrize("first", ["import numpy", "", "dir(view)", "view.sum", "view + 1",
                                    "view[[0]]", "import numpy; Mtl.asview(numpy.ones(3))"])
 def test_the_class_does_without_getattr_once_numpy_is_there(first):
-    """So that methods are as quick as without it."""
+    """Methods then take no longer than without it."""
     before, after = (first, "") if first == "import numpy" else ("", first)
     assert python(f"""
         import gi

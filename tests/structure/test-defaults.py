@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks what is made of the table of defaults: test-defaults.py TABLE PROGRAM GIR… [VAPI…]
+"""Checks the files that are made from the table of defaults:
+test-defaults.py TABLE PROGRAM GIR… [VAPI…]
 
-The program refuses what the GIRs do not have: each sample breaks one line of the table. The VAPIs
+The program refuses names that the GIRs lack: each sample breaks one line of the table. The VAPIs
 have each default, where Vala can have one.
 """
 

@@ -17,11 +17,11 @@ CALLABLES = ('function', 'method', 'constructor')
 # Parameters that only the asynchronous variant has.
 PROGRESS = ('progress', 'progress_data', 'progress_destroy')
 ASYNC = {'io_priority', *PROGRESS, 'callback', 'user_data'}
-# Those that come first, in this order, unless a constructor is named for what it is made from.
+# These come first, in this order, unless the constructor is named for its source.
 FIRST = ('file', 'device', 'dtype', 'size', 'shape', 'storage_mode')
 # A setter has the type of its property.
 BOOLEANS = re.compile(r'(^|_)set_')
-# GLib's own names for what is shared and immutable, g_mapped_file_get_bytes (), and for values,
+# GLib's own names for shared and immutable objects, g_mapped_file_get_bytes (), and for values,
 # g_key_file_get_double_list ().
 SHARED = re.compile(r'_get_(bytes|doubles|int64s)$')
 
@@ -129,7 +129,7 @@ def faults_of_name(function):
 
 
 def faults_of_conversion(function):
-    """Conversions of the bridges are named a_from_b () for what they make of what."""
+    """Conversions of the bridges are named a_from_b () for their result and their source."""
     if function.kind != 'function' or 'self' in function.inputs:
         return
     made, _, source = function.name.partition('_from_')
@@ -255,7 +255,7 @@ SAMPLES = [
 
 
 def faults_of_rules():
-    """Returns the rules that do not find what they are for."""
+    """Returns the rules that do not find their faults in the samples."""
     faults = list(faults_of(ElementTree.fromstring(SAMPLE)))
     for text, replacement, expected in SAMPLES:
         changed = SAMPLE.replace(text, replacement, 1)

@@ -253,8 +253,8 @@ function _guessDType(flat) {
     return Mtl.DType.FLOAT64;
 }
 
-// As NumPy does for new tensors: Numbers that are all integers are int64, if that
-// holds them.
+// NumPy's rule for new tensors: numbers that are all integers become int64, if they
+// fit.
 function _guessNewDType(flat) {
     const isInteger = value => typeof value === 'boolean' ||
         Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;

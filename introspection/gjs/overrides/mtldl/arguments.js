@@ -2,8 +2,8 @@
 /* exported _adaptFunctions, _init, _rejectErrors, _toBytes, _toElements, _toEnumeration,
    _throwOfPlainNumbers, _wrap, NO_TEXT_IN_C */
 
-// Arguments of functions in JavaScript: what they may be, how gjs gets them, and what they are if
-// they are left out.
+// Arguments of functions in JavaScript: the values that they may have, their conversion for gjs,
+// and their defaults.
 
 const {Gio, GLib} = imports.gi;
 
@@ -73,7 +73,7 @@ function _makeIntegerConverters() {
         if (!isArray(values))
             return [toInteger(values, type)];
 
-        // Most often nothing is to be done. No type of arrays is unsigned.
+        // Usually nothing has to be converted. No type of arrays is unsigned.
         let i = 0;
         while (i < values.length && typeof values[i] === 'number' && values[i] === (values[i] | 0))
             i++;
@@ -269,7 +269,7 @@ function _orNull(convert) {
     return value => value === null ? null : convert(value);
 }
 
-// How an argument becomes what gjs takes.
+// The conversions of arguments to values that gjs takes.
 const CONVERTERS = {
     boolean: _toBoolean,
     bytes: _toBytes,

@@ -90,7 +90,7 @@ def view_of_assigned(x, dtype):
     return view_of_values(x)
 
 
-# Until NumPy is imported: what the override does then.
+# The override's work that is put off until NumPy is imported.
 meet_numpy = None
 
 
