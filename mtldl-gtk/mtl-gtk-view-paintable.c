@@ -624,8 +624,8 @@ adopt_source (MtlGtkViewPaintable *self,
               GError              *error)
 {
   const Source before = self->source;
-  g_autoptr (MtlStridedView) view_before = before.view;
-  g_autoptr (MtlStridedView) colors_before = before.colors;
+  g_autoptr (MtlStridedView) view_before G_GNUC_UNUSED = before.view;
+  g_autoptr (MtlStridedView) colors_before G_GNUC_UNUSED = before.colors;
   g_autoptr (GError) error_before = self->error;
 
   self->source = *source;

@@ -278,13 +278,13 @@ test_copy (void)
 static void
 test_device_request (void)
 {
+  Producer producer; /* outlives its view */
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlStridedView) view = new_range (DIMS (2, 3));
   g_autoptr (MtlStridedView) foreign = NULL;
   DLManagedTensorVersioned *managed =
     mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, mtl_device_get_host (), &local_error);
   MtlDevice *device;
-  Producer producer;
 
   g_assert_no_error (local_error);
   g_assert_true (managed->dl_tensor.data == mtl_strided_view_get_data (view));

@@ -405,6 +405,7 @@ test_for_data_random (void)
 
   for (guint round = 0; round < 20000; round++)
     {
+      int n_freed = 0; /* outlives the view */
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view = NULL;
       const MtlDType dtype = dtypes[g_test_rand_int_range (0, G_N_ELEMENTS (dtypes))];
@@ -413,7 +414,6 @@ test_for_data_random (void)
       const gint64 byte_offset = g_test_rand_int_range (0, sizeof memory + 1);
       gboolean fits = byte_offset <= size;
       gint64 shape[2], strides[2];
-      int n_freed = 0;
 
       for (guint axis = 0; axis < 2; axis++)
         {
