@@ -19,21 +19,22 @@ OBJECTS = {'Buffer': 'buffer', 'Device': 'host', 'DlpackTensor': 'tensor', 'Even
            'Statistics': 'statistics', 'StridedLayout': 'layout', 'StridedView': 'view',
            'TensorFile': 'file_of_tensors', 'TensorFileBuilder': 'builder',
            'TensorFileEntry': 'entry'}
+OTHER_OBJECTS = {'StridedView.select_imaginary': 'complex_view'}
 
 ARGUMENTS = {
     'address': 0, 'alignment': 64, 'atol': 1e-8, 'axes': [1, 0], 'axis': 1, 'axis_a': 0,
     'axis_b': 1, 'buffer': Made('buffer'), 'byte_offset': 0, 'byte_strides': [12, 4],
     'bytes': Made('bytes'), 'cancellable': None, 'checks': NO_FLAGS, 'device': Made('host'),
-    'device_ordinal': 0, 'device_type': Enum('cpu'), 'dtype': Enum('int32'),
-    'element': Made('element'), 'event': None, 'event_value': 0, 'file': Made('saved'), 'first': 0,
-    'flags': NO_FLAGS, 'format': Enum('safetensors'), 'high': 10, 'im': 0, 'index': 1,
-    'indices': [1, 2], 'io_priority': 0, 'item_bits': 32, 'key': 'key', 'last': 1,
-    'layout': Made('layout'), 'low': 0, 'mask': 2, 'max_item_bits': 64, 'max_items': 3,
-    'max_size': 1000, 'mode': Enum('read'), 'n_bins': 5, 'n_threads': 2, 'name': 'a', 'offset': 0,
-    'order': Enum('c'), 'ordinal': 0, 'other': Made('view'), 'pattern': '*', 'progress': PROGRESS,
-    're': 5, 'rtol': 1e-5, 'scale': 2, 'self': Enum('float32'), 'shape': [2, 3], 'size': 24,
-    'source': Made('view'), 'source_offset': 0, 'start': 0, 'statistic': Enum('mean'), 'step': 1,
-    'stop': 2, 'storage_mode': Enum('host'), 'strides': [3, 1], 'string': ':, -1', 'sync': False,
+    'device_type': Enum('cpu'), 'dtype': Enum('int32'), 'element': Made('element'),
+    'file': Made('saved'), 'first': 0, 'flags': NO_FLAGS, 'format': Enum('safetensors'),
+    'high': 10, 'im': 0, 'index': 1, 'indices': [1, 2], 'io_priority': 0, 'item_bits': 32,
+    'key': 'key', 'last': 1, 'layout': Made('layout'), 'low': 0, 'mask': 2, 'max_item_bits': 64,
+    'max_items': 3, 'max_size': 1000, 'mode': Enum('read'), 'n_bins': 5, 'n_threads': 2,
+    'name': 'a', 'offset': 0, 'order': Enum('c'), 'ordinal': 0, 'other': Made('view'),
+    'pattern': '*', 'progress': PROGRESS, 're': 5, 'rtol': 1e-5,
+    'scale': 2, 'self': Enum('float32'), 'shape': [2, 3], 'size': 24, 'source': Made('view'),
+    'source_offset': 0, 'start': 0, 'statistic': Enum('mean'), 'step': 1, 'stop': 2,
+    'storage_mode': Enum('host'), 'strides': [3, 1], 'string': ':, -1', 'sync': False,
     'tensor': Made('tensor'), 'timeout': 1000, 'usage': Made('usage'), 'value': 7,
     'values': [1, 2, 3, 4, 5, 6], 'view': Made('view'), 'views': [Made('view')],
 }
@@ -152,5 +153,6 @@ def write_calls(gir, suffix):
         values = [write_value(value, language) for value in arguments_of(owner, name, function)]
         yield language[kind + (' async' if name.endswith('_async') else '')].format(
             label=f'{owner}.{name}', owner=language['separator'] * bool(owner) + owner, name=name,
-            object=OBJECTS.get(owner), arguments=', '.join(values),
-            finish=name.replace('_async', '_finish')).replace(', )', ')')
+            object=OTHER_OBJECTS.get(f'{owner}.{name}', OBJECTS.get(owner)),
+            arguments=', '.join(values), finish=name.replace('_async', '_finish')
+        ).replace(', )', ')')

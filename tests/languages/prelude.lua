@@ -8,7 +8,7 @@ local Gio, GLib = lgi.Gio, lgi.GLib
 local function write(value)
   if type(value) == 'table' then
     local items = {}
-    for i, item in ipairs(value) do items[i] = write(item) end
+    for i = 1, value.n or #value do items[i] = write(value[i]) end
     return table.concat(items, ' ')
   elseif type(value) == 'number' then
     return ('%.10g'):format(value)
@@ -27,7 +27,7 @@ local function check(label, func)
   elseif GLib.Error:is_type_of(last) then
     print(label .. ': error ' .. last.message)
   else
-    print(label .. ': ' .. write(table.pack(table.unpack(results, 2))):gsub('\n', ';'))
+    print(label .. ': ' .. write(table.pack(table.unpack(results, 2, results.n))):gsub('\n', ';'))
   end
 end
 
@@ -58,6 +58,9 @@ local shared_buffer = Mtl.Buffer.new(nil, 24, 'HOST')
 local function host () return Mtl.Device.get_host() end
 local function view ()
   return Mtl.StridedView.new_from_doubles({1, 2, 3, 4, 5, 6}, 'INT32', {2, 3})
+end
+local function complex_view ()
+  return Mtl.StridedView.new_from_doubles({1, 2}, 'COMPLEX64', {2})
 end
 local function buffer () return shared_buffer end
 local function builder ()

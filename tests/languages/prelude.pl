@@ -45,6 +45,7 @@ my $buffer = Mtl::Buffer->new(undef, 24, 'host');
 my $progress = sub { };
 sub host { Mtl::Device::get_host() }
 sub view { Mtl::StridedView->new_from_doubles([1, 2, 3, 4, 5, 6], 'int32', [2, 3]) }
+sub complex_view { Mtl::StridedView->new_from_doubles([1, 2], 'complex64', [2]) }
 sub buffer { $buffer }
 sub builder {
     my $made = Mtl::TensorFileBuilder->new;

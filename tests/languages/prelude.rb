@@ -34,6 +34,7 @@ end
 
 # Calls a method by one of the names that ruby-gnome may have given it.
 def call(object, name, *arguments, &block)
+  object, name = Mtl, "dtype_#{name}" if object == Mtl::DType
   short = name.sub(/\A(get|is|has|list)_/, '')
   names = [RENAMED[name], name, short, "#{name}?", "#{short}?", "#{name.sub(/\Aset_/, '')}="]
   found = names.compact.find { |candidate| object.class.method_defined?(candidate, false) } \
@@ -66,6 +67,7 @@ end
 BUFFER = Mtl::Buffer.new(nil, 24, :host)
 def host = Mtl::Device.host
 def view = Mtl::StridedView.new([1, 2, 3, 4, 5, 6], :int32, [2, 3])
+def complex_view = Mtl::StridedView.new([1, 2], :complex64, [2])
 def buffer = BUFFER
 def builder
   Mtl::TensorFileBuilder.new.tap do |made|
