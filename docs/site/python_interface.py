@@ -55,6 +55,10 @@ def members_of(body):
                 members.setdefault(target.id, []).append(node)
         elif isinstance(node, ast.If):  # functions that only a platform has
             members |= members_of(node.body)
+        elif isinstance(node, ast.For):  # the same for each of several words
+            for word in ast.literal_eval(node.iter.func.value).split():
+                for item in node.body:
+                    members[item.name.replace(node.target.id, word)] = [item]
     return {name: nodes for name, nodes in members.items() if not is_private(name)}
 
 

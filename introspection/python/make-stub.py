@@ -9,9 +9,11 @@ Both get the defaults of the table.
 
 import ast
 import functools
+import itertools
 import pathlib
 import re
 import sys
+import textwrap
 import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -244,9 +246,19 @@ class Overrides:
 
     @staticmethod
     def add(members, node, lines):
+        if isinstance(node, ast.For):  # the same for each of several words
+            for word, item in itertools.product(ast.literal_eval(node.iter.func.value).split(),
+                                                node.body):
+                text = textwrap.indent(textwrap.dedent(text_of(item, lines)), "    ")
+                members[item.name.replace(node.target.id, word)] = text.replace(node.target.id, word)
+            return
         name = node.target.id if isinstance(node, ast.AnnAssign) else node.name
-        first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
-        members[name] = members.get(name, "") + "".join(lines[first - 1:node.end_lineno])
+        members[name] = members.get(name, "") + text_of(node, lines)
+
+
+def text_of(node, lines):
+    first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
+    return "".join(lines[first - 1:node.end_lineno])
 
 
 def parent_of(element):

@@ -290,39 +290,13 @@ static PyMethodDef bytes_methods[] = {
   { NULL }
 };
 
-/* Since Python 3.12, these slots have methods, by which collections.abc.Buffer knows their
- * types. The wrapper of bytearray's takes any type's function. */
-static int
-install_slot (PyTypeObject *type,
-              const char   *name,
-              void         *function)
-{
-  PyObject *known = PyObject_GetAttrString ((PyObject *) &PyByteArray_Type, name);
-  PyObject *descriptor;
-  int status;
-
-  if (known == NULL)
-    {
-      PyErr_Clear ();
-      return 0;
-    }
-
-  descriptor = PyDescr_NewWrapper (type, ((PyWrapperDescrObject *) known)->d_base, function);
-  Py_DECREF (known);
-  if (descriptor == NULL)
-    return -1;
-
-  status = PyDict_SetItemString (type->tp_dict, name, descriptor);
-  Py_DECREF (descriptor);
-  return status;
-}
-
 int
 install_buffer (PyTypeObject *type)
 {
+  /* Since Python 3.12, collections.abc.Buffer knows types by these. */
   if (install_methods (type, bytes_methods) < 0
-      || install_slot (type, "__buffer__", exporter_get_buffer) < 0
-      || install_slot (type, "__release_buffer__", exporter_release_buffer) < 0)
+      || install_slot (type, &PyByteArray_Type, "__buffer__", exporter_get_buffer) < 0
+      || install_slot (type, &PyByteArray_Type, "__release_buffer__", exporter_release_buffer) < 0)
     return -1;
 
   type->tp_as_buffer->bf_getbuffer = exporter_get_buffer;

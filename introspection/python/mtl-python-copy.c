@@ -226,9 +226,6 @@ view_copy_from (PyObject        *self,
   Py_RETURN_TRUE;
 }
 
-#define WITH_NAMES(function) \
-  (PyCFunction) (void *) function, METH_FASTCALL | METH_KEYWORDS
-
 static PyMethodDef copy_methods[] = {
   { "copy", WITH_NAMES (view_copy),
     "copy($self, /, order='C', cancellable=None)\n--\n\n"

@@ -469,7 +469,7 @@ exporter_dlpack_device (PyObject *self,
 }
 
 static PyMethodDef exporter_methods[] = {
-  { "__dlpack__", (PyCFunction) (void *) exporter_dlpack, METH_FASTCALL | METH_KEYWORDS,
+  { "__dlpack__", WITH_NAMES (exporter_dlpack),
     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
     "The memory as a DLPack capsule, without a copy unless one is requested or needed.\n\n"
     "For CUDA and ROCm memory, stream is the consumer's stream: None, -1, 1, 2 or an address\n"

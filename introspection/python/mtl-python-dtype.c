@@ -174,27 +174,6 @@ dtype_compare (PyObject *self,
   return PyBool_FromLong ((number == (unsigned long) dtype) == (op == Py_EQ));
 }
 
-static PyObject *
-dtype_eq (PyObject *self,
-          PyObject *other)
-{
-  return dtype_compare (self, other, Py_EQ);
-}
-
-static PyObject *
-dtype_ne (PyObject *self,
-          PyObject *other)
-{
-  return dtype_compare (self, other, Py_NE);
-}
-
-static PyMethodDef dtype_methods[] = {
-  { "__eq__", dtype_eq, METH_O, "__eq__($self, other, /)\n--\n\nReturn self==other." },
-  { "__ne__", dtype_ne, METH_O, "__ne__($self, other, /)\n--\n\nReturn self!=other." },
-  { NULL }
-};
-
-/* Setting the attributes creates a slot that looks them up again at each comparison. */
 PyObject *
 module_install_dtype (PyObject *module,
                       PyObject *object)
@@ -207,10 +186,11 @@ module_install_dtype (PyObject *module,
       return NULL;
     }
 
-  if (install_methods (type, dtype_methods) < 0)
+  if (install_slot (type, &PyByteArray_Type, "__eq__", dtype_compare) < 0
+      || install_slot (type, &PyByteArray_Type, "__ne__", dtype_compare) < 0)
     return NULL;
 
-  type->tp_richcompare = dtype_compare;
+  type->tp_richcompare = dtype_compare; /* not that which looks up the methods */
   PyType_Modified (type);
   Py_RETURN_NONE;
 }

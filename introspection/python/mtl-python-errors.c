@@ -33,7 +33,7 @@ PyObject *
 raise_error (GError   *error,
              Audience  audience)
 {
-  PyObject *type, *value, *traceback, *cause, *exception;
+  PyObject *exception, *type, *cause, *traceback;
 
   if (error->domain != MTL_ERROR)
     {
@@ -41,23 +41,22 @@ raise_error (GError   *error,
       return NULL;
     }
 
-  exception = exception_for_code (error->code, audience);
-  PyErr_SetString (exception, error->message);
-  PyErr_Fetch (&type, &value, &traceback);
-  PyErr_NormalizeException (&type, &value, &traceback);
+  exception = PyObject_CallFunction (exception_for_code (error->code, audience), "s",
+                                     error->message);
+  if (exception == NULL)
+    {
+      g_error_free (error);
+      return NULL;
+    }
 
   pyg_error_check (&error);
-  {
-    PyObject *cause_type, *cause_traceback;
-
-    PyErr_Fetch (&cause_type, &cause, &cause_traceback);
-    PyErr_NormalizeException (&cause_type, &cause, &cause_traceback);
-    Py_XDECREF (cause_type);
-    Py_XDECREF (cause_traceback);
-  }
-
-  PyException_SetCause (value, cause);
-  PyErr_Restore (type, value, traceback);
+  PyErr_Fetch (&type, &cause, &traceback);
+  PyErr_NormalizeException (&type, &cause, &traceback);
+  Py_XDECREF (type);
+  Py_XDECREF (traceback);
+  PyException_SetCause (exception, cause);
+  PyErr_SetObject ((PyObject *) Py_TYPE (exception), exception);
+  Py_DECREF (exception);
   return NULL;
 }
 

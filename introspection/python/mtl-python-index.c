@@ -219,13 +219,11 @@ ask_numpy (const char *name,
            PyObject   *values)
 {
   PyObject *module = PyImport_ImportModule ("gi.overrides._mtl_index");
-  PyObject *function = module != NULL ? PyObject_GetAttrString (module, name) : NULL;
   PyObject *result = NULL;
 
-  if (function != NULL)
-    result = PyObject_CallFunctionObjArgs (function, self, key, values, NULL);
+  if (module != NULL)
+    result = PyObject_CallMethod (module, name, values != NULL ? "OOO" : "OO", self, key, values);
 
-  Py_XDECREF (function);
   Py_XDECREF (module);
   return result;
 }
@@ -320,13 +318,11 @@ ask_asview (const char *name,
             MtlDType    dtype)
 {
   PyObject *module = PyImport_ImportModule ("gi.overrides._mtl_asview");
-  PyObject *function = module != NULL ? PyObject_GetAttrString (module, name) : NULL;
   PyObject *result = NULL;
 
-  if (function != NULL)
-    result = PyObject_CallFunction (function, "OI", value, (unsigned int) dtype);
+  if (module != NULL)
+    result = PyObject_CallMethod (module, name, "OI", value, (unsigned int) dtype);
 
-  Py_XDECREF (function);
   Py_XDECREF (module);
   return result;
 }
@@ -549,66 +545,15 @@ view_item (PyObject   *self,
   return wrap_view (mtl_strided_view_select (view, 0, index, &error), &error, CALLER);
 }
 
-static PyObject *
-view_get_item (PyObject *self,
-               PyObject *key)
-{
-  return view_subscript (self, key);
-}
-
-static PyObject *
-view_set_item (PyObject        *self,
-               PyObject *const *args,
-               Py_ssize_t       n_args)
-{
-  if (n_args != 2)
-    {
-      PyErr_Format (PyExc_TypeError, "__setitem__() takes 2 arguments (%zd given)", n_args);
-      return NULL;
-    }
-
-  if (view_assign (self, args[0], args[1]) < 0)
-    return NULL;
-
-  Py_RETURN_NONE;
-}
-
-static PyObject *
-view_len (PyObject *self,
-          PyObject *unused)
-{
-  Py_ssize_t length = view_length (self);
-
-  return length < 0 ? NULL : PyLong_FromSsize_t (length);
-}
-
-static PyMethodDef index_methods[] = {
-  { "__getitem__", view_get_item, METH_O,
-    "__getitem__($self, key, /)\n--\n\nReturn self[key]." },
-  { "__setitem__", (PyCFunction) (void *) view_set_item, METH_FASTCALL,
-    "__setitem__($self, key, value, /)\n--\n\nSet self[key] to value." },
-  { "__len__", view_len, METH_NOARGS,
-    "__len__($self, /)\n--\n\nReturn len(self): the extent of the first axis." },
-  { NULL }
-};
-
-static PyMethodDef layout_index_methods[] = {
-  { "__getitem__", layout_subscript, METH_O, "Return self[key]." },
-  { NULL }
-};
-
-/* Setting the attributes creates slots that look them up again at each call.
- * The functions replace these slots. */
 int
 install_index (PyTypeObject *type)
 {
-  if (install_methods (type, index_methods) < 0)
+  if (install_slot (type, &PyByteArray_Type, "__getitem__", view_subscript) < 0
+      || install_slot (type, &PyByteArray_Type, "__setitem__", view_assign) < 0
+      || install_slot (type, &PyByteArray_Type, "__len__", view_length) < 0)
     return -1;
 
-  type->tp_as_mapping->mp_subscript = view_subscript;
-  type->tp_as_mapping->mp_ass_subscript = view_assign;
-  type->tp_as_mapping->mp_length = view_length;
-  type->tp_as_sequence->sq_length = view_length;
+  /* Another slot with the same method, which would look it up at each call. */
   type->tp_as_sequence->sq_item = view_item;
   PyType_Modified (type);
   return 0;
@@ -617,10 +562,5 @@ install_index (PyTypeObject *type)
 int
 install_layout_index (PyTypeObject *type)
 {
-  if (install_methods (type, layout_index_methods) < 0)
-    return -1;
-
-  type->tp_as_mapping->mp_subscript = layout_subscript;
-  PyType_Modified (type);
-  return 0;
+  return install_slot (type, &PyByteArray_Type, "__getitem__", layout_subscript);
 }

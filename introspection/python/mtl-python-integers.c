@@ -8,7 +8,7 @@
 
 /* Kinds of arguments, as _mtl_errors.py names them. A list has the letter in
  * upper case. */
-#define KIND_AXIS 'a'
+#define KIND_AXIS 'a'   /* a list, or one integer for a list of it */
 #define KIND_INDEX 'x'
 #define KIND_SHAPE 's'  /* a list, or one integer for a list of it */
 #define KIND_DTYPE 'd'
@@ -115,8 +115,9 @@ static PyObject *
 checked_argument (PyObject *argument,
                   char      kind)
 {
-  if (kind == g_ascii_toupper (KIND_SHAPE) && PyIndex_Check (argument))
-    return list_of_one (argument, KIND_SHAPE);
+  if ((kind == g_ascii_toupper (KIND_SHAPE) || kind == g_ascii_toupper (KIND_AXIS))
+      && PyIndex_Check (argument) && !PySequence_Check (argument))
+    return list_of_one (argument, g_ascii_tolower (kind));
   if (g_ascii_islower (kind) && argument != Py_None)
     return checked_integer (argument, kind);
   if (g_ascii_isupper (kind) && PySequence_Check (argument))
@@ -124,66 +125,6 @@ checked_argument (PyObject *argument,
 
   Py_INCREF (argument);
   return argument;
-}
-
-/* Most arguments are as they should be. Lists of enumerations do not occur. */
-static gboolean
-is_checked_integer (PyObject *object,
-                    char      kind)
-{
-  gint64 value;
-  int overflow;
-
-  if (kind == KIND_MEMBER || kind == KIND_DTYPE)
-    return PyLong_Check (object);
-  if (!PyLong_CheckExact (object))
-    return FALSE;
-
-  value = PyLong_AsLongLongAndOverflow (object, &overflow);
-  if (overflow != 0)
-    return FALSE;
-  if (kind == KIND_AXIS || kind == KIND_INT)
-    return value >= G_MININT && value <= G_MAXINT;
-  if (kind == KIND_UINT)
-    return value >= 0 && value <= G_MAXUINT;
-
-  return kind != KIND_UINT64 || value >= 0;
-}
-
-/* Subclasses may show PyGObject other items than they hold. */
-static gboolean
-is_checked_list (PyObject *sequence,
-                 char      kind)
-{
-  gboolean is_checked = PyList_CheckExact (sequence) || PyTuple_CheckExact (sequence);
-  PyObject *item;
-
-  for (Py_ssize_t i = 0; is_checked && (item = ref_item (sequence, i)) != NULL; i++)
-    {
-      is_checked = is_checked_integer (item, kind);
-      Py_DECREF (item);
-    }
-
-  return is_checked;
-}
-
-static gboolean
-are_checked (PyObject   *args,
-             const char *kinds,
-             Py_ssize_t  n_kinds)
-{
-  for (Py_ssize_t i = 0; i < MIN (n_kinds, PyTuple_GET_SIZE (args)); i++)
-    {
-      PyObject *argument = PyTuple_GET_ITEM (args, i);
-
-      if (g_ascii_islower (kinds[i]) ? !is_checked_integer (argument, kinds[i])
-                                     : g_ascii_isupper (kinds[i])
-                                         && !is_checked_list (argument,
-                                                              g_ascii_tolower (kinds[i])))
-        return FALSE;
-    }
-
-  return TRUE;
 }
 
 /* Says in the exception for a wrong type which argument has it. Subclasses are not the
@@ -225,12 +166,6 @@ module_check_arguments (PyObject        *module,
 
   kinds = PyBytes_AS_STRING (args[1]);
   n_kinds = PyBytes_GET_SIZE (args[1]);
-  if (are_checked (args[0], kinds, n_kinds))
-    {
-      Py_INCREF (args[0]);
-      return args[0];
-    }
-
   checked = PyTuple_New (PyTuple_GET_SIZE (args[0]));
   for (Py_ssize_t i = 0; checked != NULL && i < PyTuple_GET_SIZE (args[0]); i++)
     {

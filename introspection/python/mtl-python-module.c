@@ -71,7 +71,7 @@ module_element_type (PyObject *module,
 static PyMethodDef module_methods[] = {
   { "install", module_install, METH_VARARGS, NULL },
   { "exception_for_code", module_exception_for_code, METH_O, NULL },
-  { "from_dlpack", (PyCFunction) (void *) module_from_dlpack, METH_FASTCALL | METH_KEYWORDS,
+  { "from_dlpack", WITH_NAMES (module_from_dlpack),
     "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
     "A view of the memory that x exports with DLPack, without a copy unless copy=True.\n\n"
     "A producer of CUDA or ROCm memory is asked to order its work into the legacy default\n"
@@ -84,13 +84,13 @@ static PyMethodDef module_methods[] = {
   { "from_memory", module_from_memory, METH_VARARGS,
     "from_memory($module, x, element, shape, strides, start, /)\n--\n\n"
     "A view of parts of the bytes that x exports as a buffer." },
-  { "from_numbers", (PyCFunction) (void *) module_from_numbers, METH_FASTCALL,
+  { "from_numbers", FAST (module_from_numbers),
     "from_numbers($module, x, dtype=..., /)\n--\n\n"
     "A view of a copy of a number, or of nested lists and tuples of numbers." },
   { "element_type", module_element_type, METH_O, NULL },
   { "dtype_from", module_dtype_from, METH_O, NULL },
   { "install_dtype", module_install_dtype, METH_O, NULL },
-  { "check_arguments", (PyCFunction) (void *) module_check_arguments, METH_FASTCALL, NULL },
+  { "check_arguments", FAST (module_check_arguments), NULL },
   { "using", module_using, METH_O, NULL },
   { "prepare_end", module_prepare_end, METH_NOARGS, NULL },
   { NULL }

@@ -132,10 +132,17 @@ PyObject *module_using      (PyObject     *module,
                              PyObject     *function);
 
 /* Adding to classes: mtl-python-install.c */
+#define FAST(function) (PyCFunction) (void *) function, METH_FASTCALL
+#define WITH_NAMES(function) FAST (function) | METH_KEYWORDS
+
 int       install_methods   (PyTypeObject *type,
                              PyMethodDef  *methods);
 int       install_getters   (PyTypeObject *type,
                              PyGetSetDef  *getters);
+int       install_slot      (PyTypeObject *type,
+                             PyTypeObject *other,
+                             const char   *name,
+                             void         *function);
 
 /* PyGObject's classes for the library's types: mtl-python-wrapper.c */
 typedef struct
@@ -372,6 +379,10 @@ PyObject *module_prepare_end (PyObject *module,
                               PyObject *unused);
 
 /* Other additions to the classes, each in the file of that name. */
+int       install_axes     (PyTypeObject *type);
+int       refuse_to_set    (PyObject     *self,
+                            PyObject     *value,
+                            void         *advice);
 int       install_view     (PyTypeObject *type);
 int       install_copy     (PyTypeObject *type);
 int       install_index    (PyTypeObject *type);

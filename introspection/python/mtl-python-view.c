@@ -7,54 +7,12 @@
 
 #include <string.h>
 
-static PyObject *
-view_get_shape (PyObject *self,
-                void     *closure)
-{
-  gsize n_dims;
-  const gint64 *shape = mtl_strided_view_get_shape (get_view (self), &n_dims);
-
-  return tuple_from_ints (shape, n_dims);
-}
-
-static PyObject *
-view_get_strides (PyObject *self,
-                  void     *closure)
-{
-  gsize n_dims;
-  const gint64 *strides = mtl_strided_view_get_strides (get_view (self), &n_dims);
-
-  return tuple_from_ints (strides, n_dims);
-}
-
-static PyObject *
-view_get_ndim (PyObject *self,
-               void     *closure)
-{
-  return PyLong_FromUnsignedLong (mtl_strided_view_get_n_dims (get_view (self)));
-}
-
-static PyObject *
-view_get_size (PyObject *self,
-               void     *closure)
-{
-  return PyLong_FromLongLong (mtl_strided_view_get_volume (get_view (self)));
-}
-
-/* Rounded up: in Python an element of 4 bits takes a whole byte. */
-static PyObject *
-view_get_itemsize (PyObject *self,
-                   void     *closure)
-{
-  return PyLong_FromUnsignedLong ((item_bits_of (get_view (self)) + 7) / 8);
-}
-
 /* The size of a broadcast view may be larger than any memory. */
 static PyObject *
 multiply_size (PyObject *self)
 {
-  PyObject *size = view_get_size (self, NULL);
-  PyObject *itemsize = view_get_itemsize (self, NULL);
+  PyObject *size = PyObject_GetAttrString (self, "size");
+  PyObject *itemsize = PyObject_GetAttrString (self, "itemsize");
   PyObject *product = size != NULL && itemsize != NULL ? PyNumber_Multiply (size, itemsize) : NULL;
 
   Py_XDECREF (size);
@@ -115,86 +73,19 @@ view_get_dtype (PyObject *self,
 }
 
 static PyObject *
-view_get_transposed (PyObject *self,
-                     void     *closure)
-{
-  return wrap_view (mtl_strided_view_transpose (get_view (self)), NULL, CALLER);
-}
-
-static PyObject *
 view_get_layout (PyObject *self,
                  void     *closure)
 {
   return wrap_shared_layout (mtl_strided_view_get_layout (get_view (self)));
 }
 
-/* What NumPy's arrays allow, and change in place. */
-static int
-refuse_to_set (PyObject *self,
-               PyObject *value,
-               void     *advice)
-{
-  PyErr_Format (PyExc_AttributeError, "A view does not change: %s", (const char *) advice);
-  return -1;
-}
-
 static PyGetSetDef view_getters[] = {
-  { "shape", view_get_shape, refuse_to_set, "The extents, a tuple.",
-    "view.reshape() returns another view of its memory" },
-  { "strides", view_get_strides, refuse_to_set, "The strides in elements, a tuple.",
-    "Mtl.StridedView.new() makes a view with any layout" },
-  { "ndim", view_get_ndim, NULL, "The number of dimensions.", NULL },
-  { "size", view_get_size, NULL, "The number of elements.", NULL },
-  { "itemsize", view_get_itemsize, NULL, "The size of one element in bytes.", NULL },
   { "nbytes", view_get_nbytes, NULL, "The size of all elements in bytes.", NULL },
   { "dtype", view_get_dtype, refuse_to_set, "The element type, a Mtl.DType.",
     "view.reinterpret() returns the same bytes as another type, and view.astype() a conversion" },
-  { "T", view_get_transposed, NULL, "The view with its axes reversed.", NULL },
   { "layout", view_get_layout, NULL, "How the elements lie in memory, a Mtl.StridedLayout.", NULL },
   { NULL }
 };
-
-typedef MtlStridedView *(* AxesFunc) (MtlStridedView  *self,
-                                      const int       *axes,
-                                      gsize            n_axes,
-                                      GError         **error);
-
-typedef MtlStridedView *(* ShapeFunc) (MtlStridedView  *self,
-                                       const gint64    *shape,
-                                       gsize            n_dims,
-                                       GError         **error);
-
-static PyObject *
-call_with_axes (PyObject        *self,
-                PyObject *const *args,
-                Py_ssize_t       n_args,
-                AxesFunc         func)
-{
-  GError *error = NULL;
-  int axes[MAX_DIMS];
-  Py_ssize_t n = axes_from_args (args, n_args, axes);
-
-  if (n < 0)
-    return NULL;
-
-  return wrap_view (func (get_view (self), axes, n, &error), &error, CALLER);
-}
-
-static PyObject *
-call_with_shape (PyObject        *self,
-                 PyObject *const *args,
-                 Py_ssize_t       n_args,
-                 ShapeFunc        func)
-{
-  GError *error = NULL;
-  gint64 shape[MAX_DIMS];
-  Py_ssize_t n = ints_from_args (args, n_args, shape, "dimensions", PyExc_ValueError);
-
-  if (n < 0)
-    return NULL;
-
-  return wrap_view (func (get_view (self), shape, n, &error), &error, CALLER);
-}
 
 static PyObject *
 view_reinterpret (PyObject *self,
@@ -207,25 +98,6 @@ view_reinterpret (PyObject *self,
     return NULL;
 
   return wrap_view (mtl_strided_view_reinterpret (get_view (self), type, &error), &error, CALLER);
-}
-
-static PyObject *
-view_permute (PyObject        *self,
-              PyObject *const *args,
-              Py_ssize_t       n_args)
-{
-  return call_with_axes (self, args, n_args, mtl_strided_view_permute);
-}
-
-static PyObject *
-view_transpose (PyObject        *self,
-                PyObject *const *args,
-                Py_ssize_t       n_args)
-{
-  if (n_args > 0 && !(n_args == 1 && args[0] == Py_None))
-    return view_permute (self, args, n_args);
-
-  return view_get_transposed (self, NULL);
 }
 
 /* In Fortran order, the reversed axes take the reversed shape. */
@@ -324,83 +196,6 @@ view_reshape (PyObject        *self,
   if (reshaped == NULL)
     add_advice (&error, MTL_ERROR_NEEDS_COPY, "pass copy=True");
   return wrap_view (reshaped, &error, CALLER);
-}
-
-static PyObject *
-view_broadcast_to (PyObject        *self,
-                   PyObject *const *args,
-                   Py_ssize_t       n_args)
-{
-  return call_with_shape (self, args, n_args, mtl_strided_view_broadcast_to);
-}
-
-static PyObject *
-view_unsqueeze (PyObject        *self,
-                PyObject *const *args,
-                Py_ssize_t       n_args)
-{
-  return call_with_axes (self, args, n_args, mtl_strided_view_unsqueeze);
-}
-
-static PyObject *
-view_squeeze (PyObject        *self,
-              PyObject *const *args,
-              Py_ssize_t       n_args,
-              PyObject        *names)
-{
-  static const Signature signature = { "squeeze", { "axis" }, 1, 0 };
-  PyObject *values[MAX_NAMES];
-
-  if (names != NULL)
-    {
-      if (parse_arguments (&signature, args, n_args, names, values) < 0)
-        return NULL;
-      args = values;
-      n_args = values[0] != NULL && values[0] != Py_None;
-    }
-
-  if (n_args > 0)
-    return call_with_axes (self, args, n_args, mtl_strided_view_squeeze_axes);
-
-  return wrap_view (mtl_strided_view_squeeze (get_view (self)), NULL, CALLER);
-}
-
-static PyObject *
-view_flip (PyObject        *self,
-           PyObject *const *args,
-           Py_ssize_t       n_args,
-           PyObject        *names)
-{
-  static const Signature signature = { "flip", { "axis" }, 1, 1 };
-  PyObject *values[MAX_NAMES];
-  GError *error = NULL;
-  int axis;
-
-  if (parse_arguments (&signature, args, n_args, names, values) < 0
-      || axis_from_object (values[0], &axis) < 0)
-    return NULL;
-
-  return wrap_view (mtl_strided_view_flip (get_view (self), axis, &error), &error, CALLER);
-}
-
-static PyObject *
-view_select (PyObject        *self,
-             PyObject *const *args,
-             Py_ssize_t       n_args,
-             PyObject        *names)
-{
-  static const Signature signature = { "select", { "axis", "index" }, 2, 2 };
-  PyObject *values[MAX_NAMES];
-  GError *error = NULL;
-  gint64 index;
-  int axis;
-
-  if (parse_arguments (&signature, args, n_args, names, values) < 0
-      || axis_from_object (values[0], &axis) < 0
-      || int64_from_object (values[1], &index, PyExc_IndexError) < 0)
-    return NULL;
-
-  return wrap_view (mtl_strided_view_select (get_view (self), axis, index, &error), &error, CALLER);
 }
 
 /* All that reads a view here expects it to change only where Python code may run, as with the GIL.
@@ -618,28 +413,10 @@ view_int (PyObject *self,
   return convert_item (self, PyNumber_Long);
 }
 
-#define FAST(function) (PyCFunction) (void *) function, METH_FASTCALL
-#define WITH_NAMES(function) FAST (function) | METH_KEYWORDS
-
 static PyMethodDef view_methods[] = {
-  { "permute", FAST (view_permute),
-    "permute($self, /, *axes)\n--\n\nThe view with its axes in another order." },
-  { "transpose", FAST (view_transpose),
-    "transpose($self, /, *axes)\n--\n\nThe view with its axes reversed, or in the order given." },
   { "reshape", WITH_NAMES (view_reshape),
     "reshape($self, /, *shape, order='C', copy=None)\n--\n\n"
     "The same elements in another shape, without a copy unless copy=True." },
-  { "broadcast_to", FAST (view_broadcast_to),
-    "broadcast_to($self, /, *shape)\n--\n\nThe view with axes of extent 1 repeated." },
-  { "unsqueeze", FAST (view_unsqueeze),
-    "unsqueeze($self, /, *axes)\n--\n\nThe view with new axes of extent 1." },
-  { "squeeze", WITH_NAMES (view_squeeze),
-    "squeeze($self, /, *axes, axis=None)\n--\n\n"
-    "The view without its axes of extent 1, or without those given." },
-  { "flip", WITH_NAMES (view_flip),
-    "flip($self, /, axis)\n--\n\nThe view with an axis reversed." },
-  { "select", WITH_NAMES (view_select),
-    "select($self, /, axis, index)\n--\n\nThe view at an index of an axis, without that axis." },
   { "reinterpret", view_reinterpret, METH_O,
     "reinterpret($self, dtype, /)\n--\n\n"
     "The same bytes as elements of another type, without a copy." },
@@ -665,7 +442,7 @@ static PyMethodDef view_methods[] = {
 int
 install_view (PyTypeObject *type)
 {
-  if (keep_dtypes () < 0 || install_methods (type, view_methods) < 0)
+  if (keep_dtypes () < 0 || install_axes (type) < 0 || install_methods (type, view_methods) < 0)
     return -1;
 
   return install_getters (type, view_getters);

@@ -65,8 +65,8 @@ MISMATCHES = {
         ("def view_from_texture(texture:", "def view_from_texture(picture:",
          'runtime parameter "texture"'),
         ("def get_texture(", "def get_picture(", "get_texture is not present in stub"),
-        ("def set_color_map(self, color_map:", "def set_color_map(self, colors:",
-         "set_color_map is inconsistent"),
+        ("color_map: _ColorMap = ..., colors: Any = None,", "map: _ColorMap = ..., colors: Any,",
+         "ViewPaintable.__init__ is inconsistent"),
     ],
 }
 

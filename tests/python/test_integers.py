@@ -115,11 +115,9 @@ add(Kind.OTHER,
     layout_itemsize=lambda t, x: Layout([2], itemsize=x),
     layout_new_bits=lambda t, x: Layout.new([2], None, x),
     layout_new_dense=lambda t, x: Layout.new_dense([x], Mtl.Order.C, 8),
-    layout_new_dense_order=lambda t, x: Layout.new_dense([2], x, 8),
     layout_new_dense_bits=lambda t, x: Layout.new_dense([2], Mtl.Order.C, item_bits=x),
     layout_with_byte_strides=lambda t, x: Layout.new_with_byte_strides([2, x], None, 8),
     repack=lambda t, x: t.layout.repack(x), to_dense=lambda t, x: t.layout.to_dense(x),
-    is_contiguous=lambda t, x: t.layout.is_contiguous(x),
     layout_max_bits=lambda t, x: t.layout.get_max_compatible_item_bits(x),
     layout_address=lambda t, x: t.layout.get_max_compatible_item_bits(32, x),
     new_buffer=lambda t, x: Mtl.Buffer.new(HOST, x, Mtl.StorageMode.HOST),
@@ -192,8 +190,7 @@ def test_integers_beyond_32_bits(name, target):
 
 
 # A string may be the name of an order or an element type.
-NAMED = {"copy_order", "astype_order", "layout_new_dense_order", "to_dense", "is_contiguous",
-         "reinterpret"}
+NAMED = {"copy_order", "astype_order", "to_dense", "reinterpret"}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -271,7 +268,8 @@ def test_slices_are_cut_as_pythons(target):
 def test_members_of_enumerations(target):
     for wrong in (1.5, 1.0, "1", 10**30, 2**31, -1, None, "X"):
         for ask in (lambda: target.view.is_contiguous(wrong), lambda: target.view.to_dtype(wrong),
-                    lambda: View.new_zeros(HOST, wrong, [1]),
+                    lambda: target.layout.is_contiguous(wrong),
+                    lambda: Layout.new_dense([2], wrong), lambda: View.new_zeros(HOST, wrong, [1]),
                     lambda: Mtl.Buffer.new(HOST, 1, wrong), lambda: Mtl.load("a", mode=wrong)):
             with pytest.raises((TypeError, ValueError, OverflowError)):
                 ask()

@@ -120,7 +120,7 @@ def test_construction_takes_what_python_has():
     for wrong in (lambda: Layout(3), lambda: Layout((2,), 1), lambda: Layout("2"),
                   lambda: Layout((2,), None, 1, 0), lambda: Layout(extents=(2,)),
                   lambda: Layout((2,), shape=(2,)), lambda: Layout((2,), itemsize=1.0),
-                  lambda: Layout.new(), lambda: Layout.new(2, None, 8)):
+                  lambda: Layout.new(), lambda: Layout.new(2.0, None, 8)):
         with pytest.raises(TypeError):
             wrong()
     for wrong in (lambda: Layout([1] * 65), lambda: Layout((2**63,)), lambda: Layout((), (), 0),
@@ -165,12 +165,13 @@ def test_arguments_have_names():
     for wrong in (lambda: layout.flatten(0, 1, 2), lambda: layout.flatten(0.0, 1),
                   lambda: layout.slice(0), lambda: layout.slice(b"0"), lambda: layout.get_offset(0),
                   lambda: layout.is_contiguous(Order.C, order=Order.C),
-                  lambda: Layout.new_dense(2, Order.C, 8), lambda: Layout.new_dense()):
+                  lambda: layout.is_contiguous(2**40), lambda: Layout.new_dense()):
         with pytest.raises(TypeError):
             wrong()
     for wrong in (lambda: layout.slice("0\0"), lambda: layout.slice("\ud800"),
-                  lambda: layout.to_dense(2**40), lambda: layout.is_contiguous(2**40),
-                  lambda: layout.to_dense("X"), lambda: layout.is_contiguous("c"),
+                  lambda: Mtl.zeros((2, 3)).slice("0\0"),
+                  lambda: layout.to_dense(2**40), lambda: layout.to_dense("X"),
+                  lambda: layout.is_contiguous("X"),
                   lambda: Layout.new_dense((2,), Order.C, 0),
                   lambda: Layout.new_dense((2,), Order.C, -1)):
         with pytest.raises(ValueError):

@@ -156,11 +156,12 @@ EXCHANGES = {
                           np.add(view, 1, out=view)),
     "names of arguments": lambda: (view.reshape(6, 4, order="F", copy=True), view.squeeze(axis=()),
                                    view.is_contiguous("C"), Mtl.StridedView.new_zeros("u1", 2)),
-    "layouts": lambda: (Mtl.StridedLayout((2, 3), itemsize=4), Mtl.StridedLayout.new([2], None, 8),
+    "layouts": lambda: (Mtl.StridedLayout((2, 3), itemsize=4),
                         layout.permute(2, 0, 1), layout.reshape(6, 4), layout[0:2, 1, ::2],
                         layout.broadcast_to((5, 2, 3, 4)), layout.repack(64), layout.unsqueeze(0),
-                        layout.squeeze(), layout.T, layout.flatten(0, -1), layout.slice("1"),
-                        layout.to_dense(0), Mtl.StridedLayout.new_dense((2, 3), 0, 8)),
+                        layout.squeeze(), layout.T, layout.flatten(0, -1), layout.to_dense(0)),
+    "layouts by PyGObject": lambda: (Mtl.StridedLayout.new([2], None, 8), layout.slice("1"),
+                                     Mtl.StridedLayout.new_dense((2, 3), 0, 8)),
     "layouts beyond the inline dimensions": lambda: layout.reshape([1] * 60 + [24])[0].T,
     "layouts asked": lambda: (layout.shape, layout.is_unique(), layout.get_offset_bounds(),
                               layout == layout, layout.dup_stride_order(), hash(layout),
@@ -196,8 +197,8 @@ EXCHANGES = {
 
 # PyGObject itself, which makes some views for these, never drops a reference to the class of an
 # object that it made.
-BY_PYGOBJECT = {"indexing by arrays", "lists of arrays", "names of arguments",
-                "refused: assignment"}
+BY_PYGOBJECT = {"indexing by arrays", "layouts by PyGObject", "lists of arrays",
+                "names of arguments", "pickles", "refused: assignment"}
 
 
 def counts():

@@ -41,26 +41,39 @@ def _name_of(cls):
     return f"{cls.__module__.rpartition('.')[2]}.{cls.__name__}"
 
 
-def make_pythonic(cls):
-    """Wraps the functions of a class as pythonic() does. Other namespaces use it, too."""
-    for name, member in list(vars(cls).items()):
+def make_pythonic(holder, converters={}, special={}):
+    """Wraps the functions of a class, or of another namespace, as pythonic() does. `special` are the
+    converters that a function has instead, by its name."""
+    is_class = isinstance(holder, type)
+    label = _name_of(holder) if is_class else holder.__name__.rpartition(".")[2]
+    for name in list(vars(holder)) if is_class else dir(holder):
+        member = vars(holder)[name] if is_class else getattr(holder, name, None)
         # Later versions of PyGObject have methods of classes, and static ones, around some.
         info = getattr(member, "__func__", member)
         if not isinstance(info, FunctionInfo):
             continue
         # getattr() binds constructors to their class and leaves other functions unchanged.
-        original = getattr(cls, name)
-        label = f"{_name_of(cls)}.{name}"
-        function = pythonic(Mtl, info, original, label)
+        original = getattr(holder, name)
+        function = pythonic(info, original, f"{label}.{name}", special.get(name, converters))
         if name.endswith("_async"):
-            function = awaitable(cls, function, info, label)
+            function = awaitable(holder, function, info, f"{label}.{name}")
         if function is not original:
-            setattr(cls, name, function if info.is_method() else staticmethod(function))
+            is_static = is_class and not info.is_method()
+            setattr(holder, name, staticmethod(function) if is_static else function)
 
+
+def _device_of(device):
+    return device_of(device) if isinstance(device, str) else device
+
+
+# Methods of views that take all that Mtl.asview() takes, or the name of a device.
+_CONVERTERS = {f"{name}{suffix}": {"StridedView": view_of_values, "Device": _device_of}
+               for name in ("all_close", "array_equal", "copy_scaled_from", "to_device")
+               for suffix in ("", "_async")}
 
 for _cls in (Buffer, Device, Mtl.Event, StridedLayout, StridedView, Mtl.DlpackTensor, DType,
              Mtl.Statistics, Mtl.TensorFile, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
-    make_pythonic(_cls)
+    make_pythonic(_cls, special=_CONVERTERS)
 
 _mtl.install(StridedView, Buffer, Device, StridedLayout)
 atexit.register(_mtl.prepare_end)
@@ -267,30 +280,8 @@ def _element_for(view, value):
     return lane.broadcast_to(view.get_lanes()).dup_bytes()
 
 
-_compute_statistic = StridedView.compute_statistic
-
-
-def _view_compute_statistic(self, statistic, axes, cancellable):
-    if isinstance(axes, numbers.Integral):
-        axes = [axes]
-    return _compute_statistic(self, statistic, axes, cancellable)
-
-
-_to_device = StridedView.to_device
-
-
-def _view_to_device(self, device, storage_mode, cancellable):
-    if isinstance(device, str):
-        device = device_of(device)
-    return _to_device(self, device, storage_mode, cancellable)
-
-
-StridedView.to_device = functools.wraps(_to_device)(_view_to_device)
 StridedView.__numpy_dtype__ = property(lambda self: self.dtype.dtype,
                                        doc="The numpy.dtype of the elements.")
-def _view_of(view, values):
-    """All that Mtl.asview() takes."""
-    return values if isinstance(values, StridedView) else view_of_values(values)
 
 
 def _prepares(function, name, prepare):
@@ -306,15 +297,10 @@ def _prepares(function, name, prepare):
     return method
 
 
-StridedView.compute_statistic = functools.wraps(_compute_statistic)(_view_compute_statistic)
 for _name in ("fill", "fill_async"):
     setattr(StridedView, _name, _prepares(getattr(StridedView, _name), "element", _element_for))
 StridedView.copy_from_async = _prepares(StridedView.copy_from_async, "source",
                                         lambda view, source: view_of_assigned(source, view.dtype))
-for _name, _argument in (("all_close", "other"), ("array_equal", "other"),
-                         ("copy_scaled_from", "source")):
-    for _name in (_name, f"{_name}_async"):
-        setattr(StridedView, _name, _prepares(getattr(StridedView, _name), _argument, _view_of))
 StridedView.__array__ = _view_array
 StridedView.__jax_array__ = _view_jax_array
 StridedView.__iter__ = _view_iter
@@ -408,6 +394,17 @@ Device.__init_subclass__ = classmethod(_device_init_subclass)
 
 
 # Layouts
+
+
+def _text_of_slice(self, text):
+    """Refuses a NUL, as PyGObject would only pass the text before it on."""
+    if isinstance(text, str) and "\0" in text:
+        raise ValueError(f"a slice cannot contain a NUL: {text!r}")
+    return text
+
+
+for _cls in (StridedLayout, StridedView):
+    _cls.slice = _prepares(_cls.slice, "string", _text_of_slice)
 
 
 def _layout_repr(self):

@@ -79,10 +79,10 @@ def member(cls, value):
     return getattr(cls, name)
 
 
-def completion(namespace, name, parameters, files, enums):
+def completion(name, parameters, converted, enums):
     """Returns a function that completes arguments: parameters with a default can be left out, as
-    can a device that comes first. `files` are the parameters that take a path as well, `enums` the
-    enumerations whose members can be named. Also returns how many positional arguments have to be
+    can a device that comes first. `converted` has a function for each parameter that takes other
+    objects as well, `enums` the enumerations whose members can be named. Also returns how many positional arguments have to be
     there for it not to be needed but for names, and the types of the first then, or None."""
     completed = list(parameters)
     while completed and completed[-1] in _OPTIONAL:
@@ -90,11 +90,10 @@ def completion(namespace, name, parameters, files, enums):
     defaults = defaults_of(name, completed)
     n_required = parameters.index(next(iter(defaults))) if defaults else len(parameters)
     tail = tuple(defaults.values())
-    devices = (type(None), namespace.Device)
+    devices = (type(None), get_introspection_module("Mtl").Device)
     takes_device = parameters[:1] == ["device"] and len(parameters) > 1
-    converters = dict.fromkeys(files, as_file)
-    for parameter, enum in enums.items():
-        converters[parameter] = functools.partial(member, enum)
+    converters = {**converted, **{parameter: functools.partial(member, enum)
+                                  for parameter, enum in enums.items()}}
     places = [(parameters.index(parameter), parameter, convert)
               for parameter, convert in converters.items()]
 
@@ -104,8 +103,9 @@ def completion(namespace, name, parameters, files, enums):
             args = (None, *args)
         for place, parameter, convert in places:
             if place < len(args):
-                args = (*args[:place], convert(args[place]), *args[place + 1:])
-            elif parameter in keywords:
+                if args[place] is not None:
+                    args = (*args[:place], convert(args[place]), *args[place + 1:])
+            elif keywords.get(parameter) is not None:
                 keywords[parameter] = convert(keywords[parameter])
         if not keywords and len(args) >= n_required:
             return args + tail[len(args) - n_required:], keywords
@@ -114,5 +114,5 @@ def completion(namespace, name, parameters, files, enums):
                 keywords.setdefault(parameter, default)
         return args, keywords
 
-    n_known = sys.maxsize if files else n_required + len(tail) if defaults else takes_device
+    n_known = sys.maxsize if converted else n_required + len(tail) if defaults else takes_device
     return complete, n_known, devices if takes_device else None

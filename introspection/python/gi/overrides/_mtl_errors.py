@@ -10,7 +10,7 @@ from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
 from . import _mtl
-from ._mtl_defaults import completion
+from ._mtl_defaults import as_file, completion
 
 _DOMAIN = GLib.quark_to_string(get_introspection_module("Mtl").error_quark())
 _IO_DOMAIN = GLib.quark_to_string(Gio.io_error_quark())
@@ -98,9 +98,9 @@ def _interface_of(of_argument):
 
 
 def _is_named_member(interface):
-    """Not of flags, which are combined."""
+    """Of an enumeration of ours, but not of flags, which are combined."""
     return (isinstance(interface, EnumInfo) and interface.get_name() != "DType"
-            and not interface.is_flags())
+            and interface.get_namespace().startswith("Mtl") and not interface.is_flags())
 
 
 def _check_keywords(keywords, kinds):
@@ -152,19 +152,23 @@ def _raising(info, kinds, completed=(None, 0, None)):
     return function
 
 
-def pythonic(namespace, info, function, name):
-    """Wraps a function of a class, which may be a constructor bound to it, as raising() does, and
-    completes its arguments. `name` is that of namespace, class and function. Returns the function
+def pythonic(info, function, name, converters):
+    """Wraps a function, which may be a constructor bound to its class, as raising() does, and
+    completes its arguments. `name` is that of namespace, class and function. `converters` make what
+    they return of arguments other than None, by the names of their types. Returns the function
     itself if there is nothing to do."""
     types = _types_of_arguments(info)
     parameters = ["self"] * info.is_method() + list(types)
     interfaces = {parameter: _interface_of(of_argument)
                   for parameter, of_argument in types.items()}
-    files = [parameter for parameter, interface in interfaces.items()
-             if interface is not None and interface.get_name() == "File"]
-    enums = {parameter: getattr(namespace, interface.get_name())
+    converters = {"File": as_file, **converters}
+    converted = {parameter: converters[interface.get_name()]
+                 for parameter, interface in interfaces.items()
+                 if interface is not None and interface.get_name() in converters}
+    enums = {parameter: getattr(get_introspection_module(interface.get_namespace()),
+                                interface.get_name())
              for parameter, interface in interfaces.items() if _is_named_member(interface)}
-    completed = completion(namespace, name, parameters, files, enums)
+    completed = completion(name, parameters, converted, enums)
     kinds = _kinds_of_arguments(info, types)
     if completed[1] or enums:
         return _raising(function, kinds, completed)

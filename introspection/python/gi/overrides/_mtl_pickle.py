@@ -257,27 +257,12 @@ def _copy_view(self):
     return self.copy("K")
 
 
-def _deepcopy_view(self, memo):
-    """The same as copy.copy()."""
-    return self.copy("K")
-
-
 def _copy_buffer(self):
     """A copy of the bytes."""
     return self.copy()
 
 
-def _deepcopy_buffer(self, memo):
-    """The same as copy.copy()."""
-    return self.copy()
-
-
 def _copy_constant(self):
-    """The object itself, which is constant."""
-    return self
-
-
-def _deepcopy_constant(self, memo):
     """The object itself, which is constant."""
     return self
 
@@ -287,23 +272,22 @@ def _refuse_copy(self):
     raise TypeError(f"cannot copy {type(self).__name__!r} objects: open the file again")
 
 
-def _refuse_deepcopy(self, memo):
-    """Raises TypeError: open the file again instead."""
-    _refuse_copy(self)
+def _deepcopy(self, memo):
+    """The same as copy.copy()."""
+    return self.__copy__()
 
 
 def install():
     Mtl = get_introspection_module("Mtl")
-    for cls, reduce, copy, deepcopy in (
-            (Mtl.StridedView, _reduce_view, _copy_view, _deepcopy_view),
-            (Mtl.Buffer, _reduce_buffer, _copy_buffer, _deepcopy_buffer),
-            (Mtl.StridedLayout, _reduce_layout, _copy_constant, _deepcopy_constant),
-            (Mtl.DType, _reduce_dtype, _copy_constant, _deepcopy_constant),
-            (Mtl.Device, _reduce_device, _copy_constant, _deepcopy_constant),
-            (Mtl.TensorFile, _reduce_file, _refuse_copy, _refuse_deepcopy)):
+    for cls, reduce, copy in (
+            (Mtl.StridedView, _reduce_view, _copy_view),
+            (Mtl.Buffer, _reduce_buffer, _copy_buffer),
+            (Mtl.StridedLayout, _reduce_layout, _copy_constant),
+            (Mtl.DType, _reduce_dtype, _copy_constant),
+            (Mtl.Device, _reduce_device, _copy_constant),
+            (Mtl.TensorFile, _reduce_file, _refuse_copy)):
         cls.__reduce_ex__ = reduce
-        cls.__copy__ = copy
-        cls.__deepcopy__ = deepcopy
+        cls.__copy__, cls.__deepcopy__ = copy, _deepcopy
     # Their objects would be pickled without what they hold.
     for cls in (Mtl.DlpackTensor, Mtl.Event, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
         cls.__reduce_ex__ = _refuse
