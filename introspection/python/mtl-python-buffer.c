@@ -560,7 +560,7 @@ range_of_items (const Py_buffer *buffer,
       gint64 *bound = buffer->strides[i] < 0 ? &min : &max;
       gint64 reach;
 
-      if (shape[i] == 0)
+      if (shape[i] <= 0) /* the layout refuses what is negative */
         return (Range) { 0, 0 };
 
       if (__builtin_mul_overflow (shape[i] - 1, buffer->strides[i], &reach)
@@ -600,6 +600,7 @@ view_for_items (Released  *owner,
 {
   const Py_buffer *buffer = &owner->buffer;
   gint64 shape[MAX_DIMS], strides[MAX_DIMS];
+  gpointer start;
   Range range;
 
   for (int i = 0; i < buffer->ndim; i++)
@@ -616,8 +617,8 @@ view_for_items (Released  *owner,
       return NULL;
     }
 
-  return mtl_strided_view_new_for_data ((char *) buffer->buf - range.before, range.size, dtype,
-                                        shape, buffer->ndim,
+  start = (gpointer) ((guintptr) buffer->buf - range.before);
+  return mtl_strided_view_new_for_data (start, range.size, dtype, shape, buffer->ndim,
                                         buffer->strides != NULL ? strides : NULL,
                                         buffer->strides != NULL ? buffer->ndim : 0, range.before,
                                         buffer->readonly ? MTL_BUFFER_FLAGS_READ_ONLY
