@@ -275,7 +275,7 @@ check_components_match (const GstVideoFormatInfo  *format,
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                "Plane %u of the video format %s has components of different sizes: view each one"
-               " with mtl_gst_view_from_video_component()", plane, format->name);
+               " with mtl_gst_view_from_video_buffer_component()", plane, format->name);
   return FALSE;
 }
 

@@ -498,7 +498,7 @@ refuse_tensors (GError **error)
 #endif
 
 /**
- * mtl_gst_get_n_tensors:
+ * mtl_gst_buffer_get_n_tensors:
  * @buffer: a buffer
  *
  * Gets the number of tensors that elements added to a buffer.
@@ -513,7 +513,7 @@ refuse_tensors (GError **error)
  * Since: 1.0
  */
 guint
-mtl_gst_get_n_tensors (GstBuffer *buffer)
+mtl_gst_buffer_get_n_tensors (GstBuffer *buffer)
 {
   guint n_tensors = 0;
 
@@ -526,9 +526,9 @@ mtl_gst_get_n_tensors (GstBuffer *buffer)
 }
 
 /**
- * mtl_gst_get_tensor_id:
+ * mtl_gst_buffer_get_tensor_id:
  * @buffer: a buffer
- * @index: which tensor, from 0, in the order of [func@MtlGst.get_n_tensors]
+ * @index: which tensor, from 0, in the order of [func@MtlGst.buffer_get_n_tensors]
  *
  * Gets the text that says what a tensor of a buffer is.
  *
@@ -538,7 +538,7 @@ mtl_gst_get_n_tensors (GstBuffer *buffer)
  * Since: 1.0
  */
 const char *
-mtl_gst_get_tensor_id (GstBuffer *buffer,
+mtl_gst_buffer_get_tensor_id (GstBuffer *buffer,
                        guint      index)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
@@ -558,7 +558,7 @@ mtl_gst_get_tensor_id (GstBuffer *buffer,
 /**
  * mtl_gst_view_from_tensor:
  * @buffer: a buffer
- * @index: which tensor, from 0, in the order of [func@MtlGst.get_n_tensors]
+ * @index: which tensor, from 0, in the order of [func@MtlGst.buffer_get_n_tensors]
  * @flags: as for [func@MtlGst.view_from_buffer]
  * @error: return location for a [error@Mtl.Error]
  *
@@ -619,7 +619,7 @@ mtl_gst_view_from_tensor (GstBuffer    *buffer,
 }
 
 /**
- * mtl_gst_add_tensor:
+ * mtl_gst_buffer_add_tensor:
  * @buffer: a buffer with no other users
  * @id: (nullable): what the tensor is, for elements that look for it
  * @view: a view that is contiguous in C or F order
@@ -646,7 +646,7 @@ mtl_gst_view_from_tensor (GstBuffer    *buffer,
  * Since: 1.0
  */
 gboolean
-mtl_gst_add_tensor (GstBuffer       *buffer,
+mtl_gst_buffer_add_tensor (GstBuffer       *buffer,
                     const char      *id,
                     MtlStridedView  *view,
                     GError         **error)

@@ -12,9 +12,9 @@
 G_BEGIN_DECLS
 
 MTL_AVAILABLE_IN_1_0
-guint           mtl_gst_get_n_tensors         (GstBuffer       *buffer);
+guint           mtl_gst_buffer_get_n_tensors         (GstBuffer       *buffer);
 MTL_AVAILABLE_IN_1_0
-const char     *mtl_gst_get_tensor_id         (GstBuffer       *buffer,
+const char     *mtl_gst_buffer_get_tensor_id         (GstBuffer       *buffer,
                                                guint            index);
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_gst_view_from_tensor      (GstBuffer       *buffer,
@@ -22,7 +22,7 @@ MtlStridedView *mtl_gst_view_from_tensor      (GstBuffer       *buffer,
                                                GstMapFlags      flags,
                                                GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_gst_add_tensor            (GstBuffer       *buffer,
+gboolean        mtl_gst_buffer_add_tensor            (GstBuffer       *buffer,
                                                const char      *id,
                                                MtlStridedView  *view,
                                                GError         **error);

@@ -256,13 +256,14 @@ check_even_spacing (const Samples  *samples,
     if (samples->offsets[channel] - samples->offsets[channel - 1]
         != samples->offsets[1] - samples->offsets[0])
       {
-        g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                     "The channels are not evenly spaced: channel %d is %" G_GSSIZE_FORMAT " bytes"
-                     " after channel %d, channel 1 %" G_GSSIZE_FORMAT " bytes after channel 0; view"
-                     " each one with mtl_gst_view_from_audio_channel(), or convert the audio, for"
-                     " example with audioconvert", channel,
-                     (gssize) (samples->offsets[channel] - samples->offsets[channel - 1]),
-                     channel - 1, (gssize) (samples->offsets[1] - samples->offsets[0]));
+        g_set_error (
+            error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+            "The channels are not evenly spaced: channel %d is %" G_GSSIZE_FORMAT " bytes"
+            " after channel %d, channel 1 %" G_GSSIZE_FORMAT " bytes after channel 0; view"
+            " each one with mtl_gst_view_from_audio_buffer_channel(), or convert the audio, for"
+            " example with audioconvert",
+            channel, (gssize) (samples->offsets[channel] - samples->offsets[channel - 1]),
+            channel - 1, (gssize) (samples->offsets[1] - samples->offsets[0]));
         return FALSE;
       }
 
@@ -343,7 +344,7 @@ mtl_gst_audio_describe_frame (const GstAudioInfo  *info,
  *   meta; @info and the meta disagree; or there are no samples
  * - %MTL_ERROR_OUT_OF_BOUNDS: samples are not within the buffer
  * - %MTL_ERROR_NEEDS_COPY: the channels are not evenly spaced, or are in several
- *   memories, use [func@MtlGst.view_from_audio_channel] then; or they are to be
+ *   memories, use [func@MtlGst.view_from_audio_buffer_channel] then; or they are to be
  *   written to, and another buffer shares the memory or has it mapped
  * - %MTL_ERROR_READ_ONLY: the samples are to be written to, and the buffer has
  *   other users, or its memory is read-only
@@ -375,7 +376,7 @@ mtl_gst_view_from_audio_buffer (GstBuffer           *buffer,
 }
 
 /**
- * mtl_gst_view_from_audio_channel:
+ * mtl_gst_view_from_audio_buffer_channel:
  * @buffer: a buffer with audio samples
  * @info: (nullable): the format of the samples, or %NULL if @buffer has a
  *   [struct@GstAudio.AudioMeta]
@@ -401,7 +402,7 @@ mtl_gst_view_from_audio_buffer (GstBuffer           *buffer,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_gst_view_from_audio_channel (GstBuffer           *buffer,
+mtl_gst_view_from_audio_buffer_channel (GstBuffer           *buffer,
                                  const GstAudioInfo  *info,
                                  guint                channel,
                                  GstMapFlags          flags,

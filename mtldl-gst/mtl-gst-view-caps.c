@@ -187,7 +187,7 @@ check_is_only_plane (Kind     kind,
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                kind == KIND_AUDIO
                ? "There is no plane %u: audio only has plane 0; view channels with"
-                 " mtl_gst_view_from_audio_channel()"
+                 " mtl_gst_view_from_audio_buffer_channel()"
                : "There is no plane %u: a tensor only has plane 0", plane);
   return FALSE;
 }

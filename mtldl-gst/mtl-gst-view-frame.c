@@ -178,7 +178,7 @@ mtl_gst_view_from_video_frame (GstVideoFrame  *frame,
  * without a copy.
  *
  * The view has the shape [rows, columns] of the component, as that of
- * [func@MtlGst.view_from_video_component]. See
+ * [func@MtlGst.view_from_video_buffer_component]. See
  * [func@MtlGst.view_from_video_frame] for how long views may live.
  *
  * Errors:

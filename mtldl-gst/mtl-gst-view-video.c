@@ -198,7 +198,7 @@ view_frame (GstBuffer           *buffer,
  * | NV12, P010_10LE, …, plane 1 | [rows, columns, 2] |
  *
  * A plane of which the components have different sizes, as in YUY2, has no
- * view; use [func@MtlGst.view_from_video_component].
+ * view; use [func@MtlGst.view_from_video_buffer_component].
  *
  * Elements are `uint8`, or `uint16` as they lie in memory: I420_10LE has values
  * up to 1023, P010_10LE has the same in the upper 10 bits. Formats in the other
@@ -278,7 +278,7 @@ mtl_gst_view_from_video_buffer (GstBuffer           *buffer,
 }
 
 /**
- * mtl_gst_view_from_video_component:
+ * mtl_gst_view_from_video_buffer_component:
  * @buffer: a buffer with a video frame
  * @info: (nullable): the format and size of the frame, or %NULL if @buffer has
  *   a [struct@GstVideo.VideoMeta]
@@ -304,7 +304,7 @@ mtl_gst_view_from_video_buffer (GstBuffer           *buffer,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_gst_view_from_video_component (GstBuffer           *buffer,
+mtl_gst_view_from_video_buffer_component (GstBuffer           *buffer,
                                    const GstVideoInfo  *info,
                                    guint                component,
                                    GstMapFlags          flags,

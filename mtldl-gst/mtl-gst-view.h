@@ -29,7 +29,7 @@ MtlStridedView   *mtl_gst_view_from_video_buffer          (GstBuffer           *
                                                            GError             **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView   *mtl_gst_view_from_video_component       (GstBuffer           *buffer,
+MtlStridedView   *mtl_gst_view_from_video_buffer_component       (GstBuffer           *buffer,
                                                            const GstVideoInfo  *info,
                                                            guint                component,
                                                            GstMapFlags          flags,
@@ -52,7 +52,7 @@ MtlStridedView   *mtl_gst_view_from_audio_buffer          (GstBuffer           *
                                                            GError             **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView   *mtl_gst_view_from_audio_channel         (GstBuffer           *buffer,
+MtlStridedView   *mtl_gst_view_from_audio_buffer_channel         (GstBuffer           *buffer,
                                                            const GstAudioInfo  *info,
                                                            guint                channel,
                                                            GstMapFlags          flags,

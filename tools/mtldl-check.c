@@ -20,7 +20,7 @@ typedef struct
  * truncated. Uses trees rather than hashes, because the names come from the file. */
 typedef struct
 {
-  MtlTensorChecks checks;
+  MtlTensorFileChecks checks;
   GTree *told;
   ToolProgress progress;
   guint64 n_done; /* in bytes */
@@ -61,9 +61,9 @@ check_entry (Faults             *self,
 
   tell (self, path, error);
   /* The alignment is checked first, and may hide other faults. */
-  if ((self->checks & MTL_TENSOR_CHECKS_ALIGNMENT) != 0
-      && !mtl_tensor_file_entry_check (entry, self->checks & ~MTL_TENSOR_CHECKS_ALIGNMENT, NULL,
-                                       &other))
+  if ((self->checks & MTL_TENSOR_FILE_CHECKS_ALIGNMENT) != 0 &&
+      !mtl_tensor_file_entry_check (entry, self->checks & ~MTL_TENSOR_FILE_CHECKS_ALIGNMENT, NULL,
+                                    &other))
     tell (self, path, other);
 }
 
@@ -125,7 +125,7 @@ list_parts (MtlTensorFile *file,
 static void
 tell_faults (const Options   *options,
              MtlTensorFile   *file,
-             MtlTensorChecks  checks,
+             MtlTensorFileChecks  checks,
              const char      *path,
              const GError    *first)
 {
@@ -172,7 +172,7 @@ warn_of_refused (const char    *path,
 
 static gboolean
 check_file (const Options   *options,
-            MtlTensorChecks  checks,
+            MtlTensorFileChecks  checks,
             const char      *path)
 {
   g_autoptr (MtlTensorFile) file = tool_open (path);
@@ -205,7 +205,7 @@ check_file (const Options   *options,
 /* The file, or those in the folder. */
 static gboolean
 check_path (const Options   *options,
-            MtlTensorChecks  checks,
+            MtlTensorFileChecks  checks,
             const char      *path)
 {
   g_autoptr (GError) error = NULL;
@@ -244,16 +244,16 @@ tool_check (const ToolCommand *command,
   };
   int status;
   g_auto (GStrv) arguments = tool_parse (command, entries, argc, argv, &status);
-  MtlTensorChecks checks;
+  MtlTensorFileChecks checks;
 
   if (arguments == NULL)
     return status;
 
-  checks = (options.nan ? MTL_TENSOR_CHECKS_NAN : 0)
-           | (options.booleans ? MTL_TENSOR_CHECKS_BOOL : 0)
-           | (options.alignment ? MTL_TENSOR_CHECKS_ALIGNMENT : 0)
-           | (options.infinite ? MTL_TENSOR_CHECKS_INF : 0)
-           | (options.strict ? MTL_TENSOR_CHECKS_LOADABLE : 0);
+  checks = (options.nan ? MTL_TENSOR_FILE_CHECKS_NAN : 0)
+           | (options.booleans ? MTL_TENSOR_FILE_CHECKS_BOOL : 0)
+           | (options.alignment ? MTL_TENSOR_FILE_CHECKS_ALIGNMENT : 0)
+           | (options.infinite ? MTL_TENSOR_FILE_CHECKS_INF : 0)
+           | (options.strict ? MTL_TENSOR_FILE_CHECKS_LOADABLE : 0);
   status = TOOL_DONE;
   for (gsize i = 0; arguments[i] != NULL; i++)
     if (!check_path (&options, checks, arguments[i]))

@@ -17,7 +17,7 @@ check_checksum (MtlTensorFile       *source,
 {
   return mtl_tensor_file_get_format (source) != MTL_TENSOR_FILE_FORMAT_NPZ
          || !mtl_strided_view_is_read_only (view)
-         || mtl_tensor_file_entry_check (entry, MTL_TENSOR_CHECKS_NONE, NULL, error);
+         || mtl_tensor_file_entry_check (entry, MTL_TENSOR_FILE_CHECKS_NONE, NULL, error);
 }
 
 static gboolean

@@ -149,7 +149,8 @@ add_members (const char *path,
              GTree      *members)
 {
   g_autoptr (GFile) index = g_file_new_for_path (path);
-  g_autoptr (MtlTensorFile) file = mtl_tensor_file_open (index, NULL, NULL);
+  g_autoptr (MtlTensorFile) file = mtl_tensor_file_open (index, NULL, MTL_TENSOR_FILE_MODE_AUTO,
+                                                         NULL, NULL);
   guint n = file != NULL ? g_list_model_get_n_items (G_LIST_MODEL (file)) : 0;
   GFile *last = NULL;
 
@@ -222,7 +223,7 @@ tool_open_file (const char  *path,
 
   /* Always mapped: cp has all tensors open at the same time, and show needs only a
    * part of one. */
-  return file != NULL ? mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, error)
+  return file != NULL ? mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_MAP, NULL, error)
                       : NULL;
 }
 

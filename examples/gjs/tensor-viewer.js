@@ -113,7 +113,7 @@ class Window extends Gtk.ApplicationWindow {
     async open(file) {
         this.set_title(printable(file.get_basename()));
         try {
-            const tensors = await Mtl.TensorFile.open_async(file, null, Mtl.FileMode.MAP);
+            const tensors = await Mtl.TensorFile.open_async(file, null, Mtl.TensorFileMode.MAP);
             this.selection.set_model(tensors);
             if (tensors.get_n_items() === 0)
                 this.showMessage('There are no tensors in this file.');

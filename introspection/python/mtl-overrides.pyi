@@ -242,10 +242,10 @@ class StridedView:
     def copy_from(self, source: Any, cancellable: Gio.Cancellable | None) -> bool:
         """Copies the elements of another view, or of anything else that asview() takes, broadcast
         to this one's shape and converted to its element type."""
-    def compute_statistic(self, statistic: Statistic | str,
+    def reduce(self, reduction: Reduction | str,
                           axes: int | Sequence[int] | None,
                           cancellable: Gio.Cancellable | None) -> StridedView:
-        """A statistic of the elements along one or more axes, or of all elements."""
+        """A reduction of the elements along one or more axes, or of all elements."""
     def array_equal(self, other: Any, cancellable: Gio.Cancellable | None) -> bool:
         """Returns True if the view has the same shape and equal elements as another, or as
         anything else that asview() takes."""
@@ -335,7 +335,7 @@ class TensorFileBuilder:
     def add_converted(self, name: str, view: Any, dtype: _DType) -> bool:
         """Adds a tensor whose elements are converted when they are written."""
 
-def load(path: _Path, *, mode: FileMode | str = ..., device: Device | None = None) -> TensorFile:
+def load(path: _Path, *, mode: TensorFileMode | str = ..., device: Device | None = None) -> TensorFile:
     """Opens a file of tensors as a mapping of names to views."""
 
 def save(path: _Path, tensors: Any, *, dtype: _DType | None = None,

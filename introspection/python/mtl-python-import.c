@@ -259,7 +259,7 @@ device_pair (PyObject *device)
         }
 
       return Py_BuildValue ("(ii)", mtl_device_get_device_type (gdevice),
-                            mtl_device_get_device_ordinal (gdevice));
+                            mtl_device_get_ordinal (gdevice));
     }
 
   if (device != Py_None && device_from_object (device, "device", &type, &ordinal) < 0)

@@ -148,7 +148,7 @@ namespace Mtl {
 		[CCode (cname = "_vala_mtl_tensor_file_open_path")]
 		public static Mtl.TensorFile open_path (string path, GLib.Cancellable? cancellable = null) throws Mtl.Error, GLib.IOError {
 			GLib.File file = GLib.File.new_for_path (path);
-			Mtl.TensorFile tensors = new Mtl.TensorFile.open (file, cancellable);
+			Mtl.TensorFile tensors = new Mtl.TensorFile.open (file, null, Mtl.TensorFileMode.AUTO, cancellable);
 			return tensors;
 		}
 

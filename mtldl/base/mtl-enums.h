@@ -120,10 +120,10 @@ typedef enum /*< flags >*/
 } MtlMetalTensorUsage;
 
 /**
- * MtlFileMode:
- * @MTL_FILE_MODE_AUTO: map files on disks of this machine, read others
- * @MTL_FILE_MODE_MAP: map the file: the system reads pages when they are used
- * @MTL_FILE_MODE_READ: read one tensor at a time, into separate memory
+ * MtlTensorFileMode:
+ * @MTL_TENSOR_FILE_MODE_AUTO: map files on disks of this machine, read others
+ * @MTL_TENSOR_FILE_MODE_MAP: map the file: the system reads pages when they are used
+ * @MTL_TENSOR_FILE_MODE_READ: read one tensor at a time, into separate memory
  *
  * How the tensors of a file get into memory.
  *
@@ -131,10 +131,10 @@ typedef enum /*< flags >*/
  */
 typedef enum
 {
-  MTL_FILE_MODE_AUTO,
-  MTL_FILE_MODE_MAP,
-  MTL_FILE_MODE_READ,
-} MtlFileMode;
+  MTL_TENSOR_FILE_MODE_AUTO,
+  MTL_TENSOR_FILE_MODE_MAP,
+  MTL_TENSOR_FILE_MODE_READ,
+} MtlTensorFileMode;
 
 /**
  * MtlTensorFileFormat:
@@ -178,14 +178,14 @@ typedef enum
 } MtlTensorFileOrder;
 
 /**
- * MtlTensorChecks:
- * @MTL_TENSOR_CHECKS_NONE: no additional checks
- * @MTL_TENSOR_CHECKS_NAN: no number is NaN
- * @MTL_TENSOR_CHECKS_BOOL: each bool is the byte 0 or 1
- * @MTL_TENSOR_CHECKS_ALIGNMENT: numbers begin at multiples of their size,
+ * MtlTensorFileChecks:
+ * @MTL_TENSOR_FILE_CHECKS_NONE: no additional checks
+ * @MTL_TENSOR_FILE_CHECKS_NAN: no number is NaN
+ * @MTL_TENSOR_FILE_CHECKS_BOOL: each bool is the byte 0 or 1
+ * @MTL_TENSOR_FILE_CHECKS_ALIGNMENT: numbers begin at multiples of their size,
  *   counted from the beginning of the file
- * @MTL_TENSOR_CHECKS_INF: no number is infinite
- * @MTL_TENSOR_CHECKS_LOADABLE: each tensor can be loaded
+ * @MTL_TENSOR_FILE_CHECKS_INF: no number is infinite
+ * @MTL_TENSOR_FILE_CHECKS_LOADABLE: each tensor can be loaded
  *
  * Additional checks for the tensors of a file. A file that does not pass them
  * is valid, but may not be what its user expects.
@@ -194,13 +194,13 @@ typedef enum
  */
 typedef enum /*< flags >*/
 {
-  MTL_TENSOR_CHECKS_NONE = 0,
-  MTL_TENSOR_CHECKS_NAN = 1 << 0,
-  MTL_TENSOR_CHECKS_BOOL = 1 << 1,
-  MTL_TENSOR_CHECKS_ALIGNMENT = 1 << 2,
-  MTL_TENSOR_CHECKS_INF = 1 << 3,
-  MTL_TENSOR_CHECKS_LOADABLE = 1 << 4,
-} MtlTensorChecks;
+  MTL_TENSOR_FILE_CHECKS_NONE = 0,
+  MTL_TENSOR_FILE_CHECKS_NAN = 1 << 0,
+  MTL_TENSOR_FILE_CHECKS_BOOL = 1 << 1,
+  MTL_TENSOR_FILE_CHECKS_ALIGNMENT = 1 << 2,
+  MTL_TENSOR_FILE_CHECKS_INF = 1 << 3,
+  MTL_TENSOR_FILE_CHECKS_LOADABLE = 1 << 4,
+} MtlTensorFileChecks;
 
 /**
  * MtlOrder:
@@ -230,24 +230,24 @@ typedef enum
 } MtlOrder;
 
 /**
- * MtlStatistic:
- * @MTL_STATISTIC_MINIMUM: the least finite element
- * @MTL_STATISTIC_MAXIMUM: the greatest finite element
- * @MTL_STATISTIC_MEAN: the mean of the finite elements
- * @MTL_STATISTIC_DEVIATION: the standard deviation of the finite elements
+ * MtlReduction:
+ * @MTL_REDUCTION_MINIMUM: the least finite element
+ * @MTL_REDUCTION_MAXIMUM: the greatest finite element
+ * @MTL_REDUCTION_MEAN: the mean of the finite elements
+ * @MTL_REDUCTION_DEVIATION: the standard deviation of the finite elements
  *
- * A number that [method@Mtl.StridedView.compute_statistic] computes, as
+ * A number that [method@Mtl.StridedView.reduce] computes, as
  * [class@Mtl.Statistics] has it.
  *
  * Since: 1.0
  */
 typedef enum
 {
-  MTL_STATISTIC_MINIMUM,
-  MTL_STATISTIC_MAXIMUM,
-  MTL_STATISTIC_MEAN,
-  MTL_STATISTIC_DEVIATION,
-} MtlStatistic;
+  MTL_REDUCTION_MINIMUM,
+  MTL_REDUCTION_MAXIMUM,
+  MTL_REDUCTION_MEAN,
+  MTL_REDUCTION_DEVIATION,
+} MtlReduction;
 
 /**
  * MtlDlpackFlags:

@@ -118,7 +118,7 @@ mtl_device_get (MtlDeviceType   device_type,
   devices = mtl_device_list ();
   for (GList *l = devices; l != NULL; l = l->next)
     if (mtl_device_get_device_type (l->data) == device_type
-        && mtl_device_get_device_ordinal (l->data) == ordinal)
+        && mtl_device_get_ordinal (l->data) == ordinal)
       return l->data;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "There is no device (%d, %d) here%s",

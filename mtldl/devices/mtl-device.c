@@ -98,7 +98,7 @@ mtl_device_get_property (GObject    *object,
       g_value_set_enum (value, mtl_device_get_device_type (self));
       break;
     case PROP_DEVICE_ORDINAL:
-      g_value_set_int (value, mtl_device_get_device_ordinal (self));
+      g_value_set_int (value, mtl_device_get_ordinal (self));
       break;
     case PROP_NAME:
       g_value_set_string (value, mtl_device_get_name (self));
@@ -384,7 +384,7 @@ mtl_device_get_device_type (MtlDevice *self)
 }
 
 /**
- * mtl_device_get_device_ordinal: (get-property device-ordinal)
+ * mtl_device_get_ordinal: (get-property device-ordinal)
  * @self: a device
  *
  * Gets the number of the device among those of its kind.
@@ -394,7 +394,7 @@ mtl_device_get_device_type (MtlDevice *self)
  * Since: 1.0
  */
 int
-mtl_device_get_device_ordinal (MtlDevice *self)
+mtl_device_get_ordinal (MtlDevice *self)
 {
   g_return_val_if_fail (MTL_IS_DEVICE (self), 0);
 

@@ -112,11 +112,12 @@ check_few_buffers (MtlMetalDevice  *self,
   if (n_buffers < MANY_BUFFERS)
     return TRUE;
 
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-               "“%s” has no buffer of %" G_GSIZE_FORMAT " bytes beside the %d of this library: Metal"
-               " has no more memory, or has reached its limit of about 500000 buffers. Free some, or"
-               " use slices of larger ones",
-               mtl_device_get_name (MTL_DEVICE (self)), size, n_buffers);
+  g_set_error (
+      error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
+      "“%s” has no buffer of %" G_GSIZE_FORMAT " bytes beside the %d of this library: Metal"
+      " has no more memory, or has reached its limit of about 500000 buffers. Free some, or"
+      " use slices of larger ones",
+      mtl_device_get_name (MTL_DEVICE (self)), size, n_buffers);
   return FALSE;
 }
 
@@ -239,7 +240,7 @@ mtl_metal_device_wrap_handle (MtlDevice       *device,
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                    "The MTLBuffer belongs to device “%s” (%d), not to “%s” (%d)",
                    mtl_device_get_name (buffer.device), buffer.ordinal,
-                   mtl_device_get_name (device), mtl_device_get_device_ordinal (device));
+                   mtl_device_get_name (device), mtl_device_get_ordinal (device));
       return NULL;
     }
 

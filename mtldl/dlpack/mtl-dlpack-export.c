@@ -93,7 +93,7 @@ is_own_device (MtlStridedView *self,
 {
   return device == NULL
          || ((gint32) mtl_device_get_device_type (device) == self->memory->device_type
-             && mtl_device_get_device_ordinal (device) == self->memory->device_ordinal);
+             && mtl_device_get_ordinal (device) == self->memory->device_ordinal);
 }
 
 /* Memory that a device shares with the host can be exported as either's. */
@@ -130,7 +130,7 @@ check_can_copy_to (MtlStridedView  *self,
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                "Memory of device (%d, %d) cannot be exported as memory of device (%d, %d)",
                self->memory->device_type, self->memory->device_ordinal,
-               mtl_device_get_device_type (device), mtl_device_get_device_ordinal (device));
+               mtl_device_get_device_type (device), mtl_device_get_ordinal (device));
   return FALSE;
 }
 
@@ -178,7 +178,7 @@ check_copy_allowed (MtlStridedView  *self,
                  "Memory of device (%d, %d) can only be exported as memory of device (%d, %d) by"
                  " copying it",
                  self->memory->device_type, self->memory->device_ordinal,
-                 mtl_device_get_device_type (device), mtl_device_get_device_ordinal (device));
+                 mtl_device_get_device_type (device), mtl_device_get_ordinal (device));
 
   return FALSE;
 }

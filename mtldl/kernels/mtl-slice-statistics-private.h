@@ -7,12 +7,12 @@
 
 G_BEGIN_DECLS
 
-/* A statistic of the elements along some axes, in C order of the other axes. The elements
+/* A reduction of the elements along some axes, in C order of the other axes. The elements
  * are real numbers with one lane. Several threads may work. */
 gboolean mtl_slice_statistics_run (double            *results,
                                    const MtlStrided  *strided,
                                    const gboolean    *is_reduced,
-                                   MtlStatistic       statistic,
+                                   MtlReduction       reduction,
                                    const MtlMonitor  *monitor,
                                    GError           **error);
 

@@ -38,7 +38,7 @@ typedef struct
 typedef struct
 {
   const MtlStrided *strided;
-  MtlStatistic statistic;
+  MtlReduction reduction;
   MtlElementType number_type;
   double *results;
 
@@ -71,7 +71,7 @@ get_row_results (const Work       *self,
 {
   gboolean is_finite = TRUE;
 
-  if (self->statistic == MTL_STATISTIC_MEAN)
+  if (self->reduction == MTL_REDUCTION_MEAN)
     memcpy (results, found->sums, n * sizeof *results);
   else
     mtl_conversion_run ((guint8 *) results, found->limits, n, sizeof *results,
@@ -89,14 +89,14 @@ init_row_results (const Work   *self,
                   const guint8 *row,
                   gsize         n)
 {
-  if (self->statistic == MTL_STATISTIC_MEAN)
+  if (self->reduction == MTL_REDUCTION_MEAN)
     memset (found->sums, 0, n * sizeof *found->sums);
   else
     memcpy (found->limits, row, n * self->number_type.bits / 8);
 }
 
 static double
-get_result (MtlStatistic    statistic,
+get_result (MtlReduction    reduction,
             const MtlTally *tally,
             MtlElementType  number_type)
 {
@@ -105,13 +105,13 @@ get_result (MtlStatistic    statistic,
   if (tally->least > tally->most)
     return NAN;
 
-  switch (statistic)
+  switch (reduction)
     {
-    case MTL_STATISTIC_MINIMUM:
+    case MTL_REDUCTION_MINIMUM:
       return mtl_number_to_double (mtl_tally_key_to_number (tally->least, number_type));
-    case MTL_STATISTIC_MAXIMUM:
+    case MTL_REDUCTION_MAXIMUM:
       return mtl_number_to_double (mtl_tally_key_to_number (tally->most, number_type));
-    case MTL_STATISTIC_MEAN:
+    case MTL_REDUCTION_MEAN:
       return moments->mean + moments->rest;
     default:
       /* Rounding may make the sum of squares of equal numbers negative. */
@@ -238,11 +238,11 @@ fold_slice (const Work     *self,
       {
         double other = results[n - n / 2 + i];
 
-        results[i] = self->statistic == MTL_STATISTIC_MEAN ? results[i] + other
-                     : self->statistic == MTL_STATISTIC_MINIMUM ? MIN (results[i], other)
+        results[i] = self->reduction == MTL_REDUCTION_MEAN ? results[i] + other
+                     : self->reduction == MTL_REDUCTION_MINIMUM ? MIN (results[i], other)
                      : MAX (results[i], other);
       }
-  *result = self->statistic == MTL_STATISTIC_MEAN ? results[0] / (double) self->n_in_slice
+  *result = self->reduction == MTL_REDUCTION_MEAN ? results[0] / (double) self->n_in_slice
                                                   : results[0];
   return isfinite (*result);
 }
@@ -260,7 +260,7 @@ tally_slice (const Work *self,
     return result;
 
   mtl_tally_of_tiles (&tally, tiles, self->number_type);
-  return get_result (self->statistic, &tally, self->number_type);
+  return get_result (self->reduction, &tally, self->number_type);
 }
 
 static void
@@ -293,7 +293,7 @@ tally_large_slices (Work              *self,
                                   monitor, error))
         return FALSE;
 
-      self->results[i] = get_result (self->statistic, &tally, self->number_type);
+      self->results[i] = get_result (self->reduction, &tally, self->number_type);
     }
 
   return TRUE;
@@ -431,11 +431,11 @@ get_column_result (const Work       *self,
 {
   double n = columns->n[i];
 
-  if (self->statistic == MTL_STATISTIC_MINIMUM || self->statistic == MTL_STATISTIC_MAXIMUM)
+  if (self->reduction == MTL_REDUCTION_MINIMUM || self->reduction == MTL_REDUCTION_MAXIMUM)
     return isfinite (columns->limit[i]) ? columns->limit[i] : NAN;
   if (n == 0)
     return NAN;
-  if (self->statistic == MTL_STATISTIC_MEAN)
+  if (self->reduction == MTL_REDUCTION_MEAN)
     return columns->mean[i] / n;
 
   /* Rounding may make the sum of squares of equal numbers negative. */
@@ -448,7 +448,7 @@ is_beyond_sums (const Work       *self,
                 const MtlColumns *columns,
                 gsize             i)
 {
-  return (self->statistic == MTL_STATISTIC_MEAN || self->statistic == MTL_STATISTIC_DEVIATION)
+  return (self->reduction == MTL_REDUCTION_MEAN || self->reduction == MTL_REDUCTION_DEVIATION)
          && !(isfinite (columns->mean[i]) && isfinite (columns->squares[i]));
 }
 
@@ -479,7 +479,7 @@ run_in_place (const Work  *self,
   if (!get_row_results (self, &found, block->n, results))
     return FALSE;
 
-  for (gsize i = 0; i < block->n && self->statistic == MTL_STATISTIC_MEAN; i++)
+  for (gsize i = 0; i < block->n && self->reduction == MTL_REDUCTION_MEAN; i++)
     results[i] /= (double) self->n_in_slice;
   return TRUE;
 }
@@ -496,7 +496,7 @@ run_gathered (const Work  *self,
 
   memset (&columns, 0, sizeof columns);
   for (gsize i = 0; i < block->n; i++)
-    columns.limit[i] = self->statistic == MTL_STATISTIC_MINIMUM ? INFINITY : -INFINITY;
+    columns.limit[i] = self->reduction == MTL_REDUCTION_MINIMUM ? INFINITY : -INFINITY;
   while (left > 0)
     {
       gsize n_rows = MIN (left, MTL_COLUMN_ROWS);
@@ -506,7 +506,7 @@ run_gathered (const Work  *self,
           gather_row (self, block, bit, rows + i * block->n);
           bit += advance (self, position);
         }
-      kernels->columns[self->statistic] (&columns, rows, n_rows, block->n);
+      kernels->columns[self->reduction] (&columns, rows, n_rows, block->n);
       left -= n_rows;
     }
 
@@ -568,8 +568,8 @@ takes_columns (const Work *self)
 {
   MtlElementType type = self->strided->type;
   gboolean is_exact = type.code == MTL_TYPE_CODE_FLOAT || type.bits < 64
-                      || self->statistic == MTL_STATISTIC_MINIMUM
-                      || self->statistic == MTL_STATISTIC_MAXIMUM;
+                      || self->reduction == MTL_REDUCTION_MINIMUM
+                      || self->reduction == MTL_REDUCTION_MAXIMUM;
   const Axis *last = &self->kept[self->n_kept - 1];
   guint64 nearest = G_MAXUINT64;
 
@@ -596,7 +596,7 @@ run (Work              *self,
   mtl_tiles_init (&self->tiles,
                   &(MtlStrided) { self->strided->type, &self->slice, self->strided->data },
                   self->number_type);
-  self->add_rows = mtl_tally_get_kernels ()->rows[self->statistic]
+  self->add_rows = mtl_tally_get_kernels ()->rows[self->reduction]
                                                  [mtl_convert_type_of (self->number_type)];
   self->rows_in_place = self->add_rows != NULL && last->extent >= MIN_COLUMNS
                         && last->step == self->slice.item_bits
@@ -619,14 +619,14 @@ gboolean
 mtl_slice_statistics_run (double            *results,
                           const MtlStrided  *strided,
                           const gboolean    *is_reduced,
-                          MtlStatistic       statistic,
+                          MtlReduction       reduction,
                           const MtlMonitor  *monitor,
                           GError           **error)
 {
   MtlElementType from = strided->type;
   Work work = {
     .strided = strided,
-    .statistic = statistic,
+    .reduction = reduction,
     .number_type = mtl_tally_get_number_type (strided->type),
     .results = results,
   };

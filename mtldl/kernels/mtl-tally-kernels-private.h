@@ -85,8 +85,8 @@ typedef struct
   /* By the type of the numbers; NULL for floats of 16 bits and fewer. */
   MtlTallyFunc of[MTL_CONVERT_N_TYPES];
   MtlTallyFunc of_complex128;
-  MtlColumnsFunc columns[4]; /* by MtlStatistic */
-  MtlRowsFunc rows[4][MTL_CONVERT_N_TYPES]; /* by MtlStatistic and type; NULL for many */
+  MtlColumnsFunc columns[4]; /* by MtlReduction */
+  MtlRowsFunc rows[4][MTL_CONVERT_N_TYPES]; /* by MtlReduction and type; NULL for many */
 } MtlTallyKernels;
 
 extern const MtlTallyKernels mtl_tally_kernels_plain;

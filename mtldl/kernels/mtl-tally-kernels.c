@@ -713,14 +713,14 @@ const MtlTallyKernels KERNELS_OF (MTL_COPY_SET) = {
   },
   .of_complex128 = tally_complex128,
   .columns = {
-    [MTL_STATISTIC_MINIMUM] = add_minima,
-    [MTL_STATISTIC_MAXIMUM] = add_maxima,
-    [MTL_STATISTIC_MEAN] = add_sums,
-    [MTL_STATISTIC_DEVIATION] = add_column_moments,
+    [MTL_REDUCTION_MINIMUM] = add_minima,
+    [MTL_REDUCTION_MAXIMUM] = add_maxima,
+    [MTL_REDUCTION_MEAN] = add_sums,
+    [MTL_REDUCTION_DEVIATION] = add_column_moments,
   },
   .rows = {
-    [MTL_STATISTIC_MINIMUM] = ROWS (add_minima),
-    [MTL_STATISTIC_MAXIMUM] = ROWS (add_maxima),
-    [MTL_STATISTIC_MEAN] = ROWS (add_sums),
+    [MTL_REDUCTION_MINIMUM] = ROWS (add_minima),
+    [MTL_REDUCTION_MAXIMUM] = ROWS (add_maxima),
+    [MTL_REDUCTION_MEAN] = ROWS (add_sums),
   },
 };

@@ -127,7 +127,7 @@ new_file_info (const MtlFileMapping *mapping)
  *
  * Memory is a mapping if it comes from [ctor@Mtl.Buffer.new_mapped], with at
  * least 1 byte, or is that of tensors that a [class@Mtl.TensorFile] maps, see
- * [enum@Mtl.FileMode].
+ * [enum@Mtl.TensorFileMode].
  *
  * Another process can map the same bytes with [ctor@Mtl.Buffer.new_mapped]. A
  * file that was changed or replaced since has another size or time: compare

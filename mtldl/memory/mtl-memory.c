@@ -32,7 +32,7 @@ memory_alloc_for_device (MtlDevice *device)
   self->size_known = TRUE;
   self->device = g_object_ref (device);
   self->device_type = mtl_device_get_device_type (device);
-  self->device_ordinal = mtl_device_get_device_ordinal (device);
+  self->device_ordinal = mtl_device_get_ordinal (device);
   return self;
 }
 

@@ -13,7 +13,7 @@ typedef struct
   MtlAsyncCall parent;
 
   GFile *file;
-  MtlFileMode mode;
+  MtlTensorFileMode mode;
   MtlDevice *device;
 } OpenCall;
 
@@ -34,8 +34,7 @@ run_open (gpointer           source_object,
 {
   OpenCall *call = data;
 
-  return mtl_tensor_file_open_full (call->file, call->device, call->mode, monitor->cancellable,
-                                    error);
+  return mtl_tensor_file_open (call->file, call->device, call->mode, monitor->cancellable, error);
 }
 
 /**
@@ -51,14 +50,14 @@ run_open (gpointer           source_object,
  * @user_data: data for @callback
  *
  * Opens a file without blocking the caller: disks may be asleep, and networks
- * slow. This is the asynchronous version of [ctor@Mtl.TensorFile.open_full].
+ * slow. This is the asynchronous version of [ctor@Mtl.TensorFile.open].
  *
  * Since: 1.0
  */
 void
 mtl_tensor_file_open_async (GFile               *file,
                             MtlDevice           *device,
-                            MtlFileMode          mode,
+                            MtlTensorFileMode    mode,
                             int                  io_priority,
                             GCancellable        *cancellable,
                             GAsyncReadyCallback  callback,
@@ -79,7 +78,7 @@ mtl_tensor_file_open_async (GFile               *file,
 }
 
 /**
- * mtl_tensor_file_open_finish:
+ * mtl_tensor_file_open_finish: (constructor)
  * @result: the result that the callback received
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
@@ -87,7 +86,7 @@ mtl_tensor_file_open_async (GFile               *file,
  *
  * Errors:
  *
- * - the errors of [ctor@Mtl.TensorFile.open_full]
+ * - the errors of [ctor@Mtl.TensorFile.open]
  *
  * Returns: (transfer full): the file
  *
@@ -234,7 +233,7 @@ run_load_views (gpointer           self,
  * mtl_tensor_file_load_views_async:
  * @self: a file of tensors
  * @pattern: (nullable): which tensors to load, as in
- *   [method@Mtl.TensorFile.match_names]; %NULL for all
+ *   [method@Mtl.TensorFile.match_loadable_names]; %NULL for all
  * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
@@ -314,7 +313,7 @@ typedef struct
 {
   MtlAsyncCall parent;
 
-  MtlTensorChecks checks;
+  MtlTensorFileChecks checks;
 } CheckCall;
 
 static gpointer
@@ -352,7 +351,7 @@ run_check (gpointer           self,
  */
 void
 mtl_tensor_file_check_async (MtlTensorFile         *self,
-                             MtlTensorChecks        checks,
+                             MtlTensorFileChecks        checks,
                              int                    io_priority,
                              GCancellable          *cancellable,
                              GFileProgressCallback  progress,
@@ -489,7 +488,7 @@ run_check_entry (gpointer           self,
  */
 void
 mtl_tensor_file_entry_check_async (MtlTensorFileEntry  *self,
-                                   MtlTensorChecks      checks,
+                                   MtlTensorFileChecks      checks,
                                    int                  io_priority,
                                    GCancellable        *cancellable,
                                    GAsyncReadyCallback  callback,

@@ -327,7 +327,7 @@ mtl_tensor_file_builder_write (MtlTensorFileBuilder   *self,
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Writes all tensors into several safetensors files, and an index of them,
- * which [ctor@Mtl.TensorFile.open_full] opens as one file.
+ * which [ctor@Mtl.TensorFile.open] opens as one file.
  *
  * The files are created in the folder of the index, with names such as
  * `model-00001-of-00003.safetensors`. They are filled in the order in which the

@@ -26,7 +26,7 @@ typedef struct
 {
   const MtlFileSource *source;
   const MtlTensorEntry *entries;
-  MtlTensorChecks checks;
+  MtlTensorFileChecks checks;
 } Checking;
 
 static gboolean
@@ -66,7 +66,7 @@ describe_place (const MtlTensorEntry *entry,
 
 static gboolean
 check_values (const MtlTensorEntry  *entry,
-              MtlTensorChecks        checks,
+              MtlTensorFileChecks        checks,
               guint64                begin,
               const guint8          *bytes,
               gsize                  size,
@@ -214,7 +214,7 @@ check_entries (MtlTensorFile         *self,
                MtlTensorFilePart     *part,
                const MtlTensorEntry  *entries,
                gsize                  n_entries,
-               MtlTensorChecks        checks,
+               MtlTensorFileChecks        checks,
                MtlPieceCount         *count,
                GError               **error)
 {
@@ -237,7 +237,7 @@ check_entries (MtlTensorFile         *self,
   for (gsize i = 0; i < n_entries; i++)
     ends[i] = end += count_bytes (&entries[i]);
 
-  if (((checks & MTL_TENSOR_CHECKS_ALIGNMENT) && !check_alignments (entries, n_entries, error))
+  if (((checks & MTL_TENSOR_FILE_CHECKS_ALIGNMENT) && !check_alignments (entries, n_entries, error))
       || !mtl_part_reader_init (&reader, self, part, error)
       || !mtl_file_source_check_unchanged (reader.source, error))
     return FALSE;
@@ -274,14 +274,14 @@ check_loadable (MtlTensorFile  *self,
 
 gboolean
 mtl_tensor_file_check_monitored (MtlTensorFile     *self,
-                                 MtlTensorChecks    checks,
+                                 MtlTensorFileChecks    checks,
                                  const MtlMonitor  *monitor,
                                  GError           **error)
 {
   MtlPieceCount count = { .monitor = monitor };
 
   if (!mtl_tensor_file_check_open (self, error)
-      || ((checks & MTL_TENSOR_CHECKS_LOADABLE) && !check_loadable (self, error)))
+      || ((checks & MTL_TENSOR_FILE_CHECKS_LOADABLE) && !check_loadable (self, error)))
     return FALSE;
 
   for (gsize i = 0; i < self->n_parts; i++)
@@ -310,7 +310,7 @@ mtl_tensor_file_check_monitored (MtlTensorFile     *self,
 gboolean
 mtl_tensor_file_check_entry (MtlTensorFile         *self,
                              const MtlTensorEntry  *entry,
-                             MtlTensorChecks        checks,
+                             MtlTensorFileChecks        checks,
                              const MtlMonitor      *monitor,
                              GError               **error)
 {
@@ -318,7 +318,7 @@ mtl_tensor_file_check_entry (MtlTensorFile         *self,
 
   if (entry->is_refused)
     return mtl_tensor_file_check_open (self, error)
-           && (!(checks & MTL_TENSOR_CHECKS_LOADABLE)
+           && (!(checks & MTL_TENSOR_FILE_CHECKS_LOADABLE)
                || mtl_tensor_file_part_refuse (&self->parts[entry->file], entry, error));
 
   return mtl_monitor_check (monitor, error)

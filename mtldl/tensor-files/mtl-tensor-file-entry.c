@@ -23,7 +23,8 @@
  *
  * ```c
  * g_autoptr (GFile) file = g_file_new_for_path ("model.safetensors");
- * g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, NULL, error);
+ * g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO,
+                                                             NULL, error);
  *
  * if (tensors == NULL)
  *   return FALSE;
@@ -458,7 +459,7 @@ mtl_tensor_file_entry_load_view (MtlTensorFileEntry  *self,
  *
  * Checks this one tensor; see [method@Mtl.TensorFile.check], which checks all
  * of them. One that cannot be loaded is only a fault with
- * %MTL_TENSOR_CHECKS_LOADABLE.
+ * %MTL_TENSOR_FILE_CHECKS_LOADABLE.
  *
  * Errors:
  *
@@ -470,7 +471,7 @@ mtl_tensor_file_entry_load_view (MtlTensorFileEntry  *self,
  */
 gboolean
 mtl_tensor_file_entry_check (MtlTensorFileEntry  *self,
-                             MtlTensorChecks      checks,
+                             MtlTensorFileChecks      checks,
                              GCancellable        *cancellable,
                              GError             **error)
 {

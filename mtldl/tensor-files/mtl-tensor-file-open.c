@@ -322,18 +322,18 @@ open_first (MtlTensorFilePart  *part,
   return found != NULL && open_part (part, found, cancellable, error);
 }
 
-static MtlFileMode
-choose_mode (MtlFileMode          mode,
+static MtlTensorFileMode
+choose_mode (MtlTensorFileMode          mode,
              const MtlFileSource *source)
 {
-  if (mode != MTL_FILE_MODE_AUTO)
+  if (mode != MTL_TENSOR_FILE_MODE_AUTO)
     return mode;
 
-  return mtl_file_source_is_remote (source) ? MTL_FILE_MODE_READ : MTL_FILE_MODE_MAP;
+  return mtl_file_source_is_remote (source) ? MTL_TENSOR_FILE_MODE_READ : MTL_TENSOR_FILE_MODE_MAP;
 }
 
 /**
- * mtl_tensor_file_open_full: (constructor)
+ * mtl_tensor_file_open: (constructor)
  * @file: a file of tensors on a disk, or a folder
  * @device: (nullable): the device that the views' memory is to belong to, %NULL
  *   for the host
@@ -372,11 +372,11 @@ choose_mode (MtlFileMode          mode,
  * Since: 1.0
  */
 MtlTensorFile *
-mtl_tensor_file_open_full (GFile         *file,
-                           MtlDevice     *device,
-                           MtlFileMode    mode,
-                           GCancellable  *cancellable,
-                           GError       **error)
+mtl_tensor_file_open (GFile              *file,
+                      MtlDevice          *device,
+                      MtlTensorFileMode   mode,
+                      GCancellable       *cancellable,
+                      GError            **error)
 {
   g_autoptr (MtlTensorFile) self = NULL;
   MtlTensorFilePart first = { 0 };
@@ -409,30 +409,4 @@ mtl_tensor_file_open_full (GFile         *file,
   first.table = NULL;
   mtl_tensor_file_part_clear (&first);
   return open_members (self, cancellable, error) ? g_steal_pointer (&self) : NULL;
-}
-
-/**
- * mtl_tensor_file_open: (constructor)
- * @file: a file of tensors on a disk, or a folder
- * @cancellable: (nullable): a cancellable
- * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
- *
- * Opens a file for the host, mapped if it is on a disk of this machine. This is
- * [ctor@Mtl.TensorFile.open_full] without a device and with
- * %MTL_FILE_MODE_AUTO.
- *
- * Errors:
- *
- * - the errors of [ctor@Mtl.TensorFile.open_full]
- *
- * Returns: (transfer full): the file
- *
- * Since: 1.0
- */
-MtlTensorFile *
-mtl_tensor_file_open (GFile         *file,
-                      GCancellable  *cancellable,
-                      GError       **error)
-{
-  return mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_AUTO, cancellable, error);
 }

@@ -27,7 +27,7 @@ struct _MtlTensorFile
   GObject parent_instance;
 
   GFile *file;
-  MtlFileMode mode; /* never AUTO */
+  MtlTensorFileMode mode; /* never AUTO */
   MtlDevice *device;
   MtlTensorTable *table; /* of all tensors; the parts' tables own the shapes */
   MtlTensorFilePart *parts;
@@ -84,12 +84,12 @@ void mtl_tensor_file_free_views (MtlStridedView **views,
                                  gsize            n_views);
 
 gboolean mtl_tensor_file_check_monitored (MtlTensorFile     *self,
-                                          MtlTensorChecks    checks,
+                                          MtlTensorFileChecks    checks,
                                           const MtlMonitor  *monitor,
                                           GError           **error);
 gboolean mtl_tensor_file_check_entry     (MtlTensorFile         *self,
                                           const MtlTensorEntry  *entry,
-                                          MtlTensorChecks        checks,
+                                          MtlTensorFileChecks        checks,
                                           const MtlMonitor      *monitor,
                                           GError               **error);
 

@@ -44,7 +44,7 @@ static gboolean
 is_mapped (MtlTensorFile        *self,
            const MtlTensorEntry *entry)
 {
-  return self->mode == MTL_FILE_MODE_MAP && !mtl_tensor_entry_is_deflated (entry)
+  return self->mode == MTL_TENSOR_FILE_MODE_MAP && !mtl_tensor_entry_is_deflated (entry)
          && get_swapped_size (entry) == 1;
 }
 

@@ -56,7 +56,8 @@
  *
  * ```c
  * g_autoptr (GFile) file = g_file_new_for_path ("model.safetensors");
- * g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, NULL, error);
+ * g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO,
+                                                             NULL, error);
  * g_autoptr (MtlStridedView) weights = NULL;
  * g_autofree char *text = NULL;
  *
@@ -197,8 +198,8 @@ mtl_tensor_file_class_init (MtlTensorFileClass *klass)
    *
    * Since: 1.0
    */
-  props[PROP_MODE] = g_param_spec_enum ("mode", NULL, NULL, MTL_TYPE_FILE_MODE,
-                                        MTL_FILE_MODE_AUTO, flags);
+  props[PROP_MODE] = g_param_spec_enum ("mode", NULL, NULL, MTL_TYPE_TENSOR_FILE_MODE,
+                                        MTL_TENSOR_FILE_MODE_AUTO, flags);
 
   /**
    * MtlTensorFile:format: (getter get_format)
@@ -253,14 +254,14 @@ mtl_tensor_file_get_file (MtlTensorFile *self)
  *
  * Gets how the tensors get into memory.
  *
- * Returns: %MTL_FILE_MODE_MAP or %MTL_FILE_MODE_READ, whichever was chosen
+ * Returns: %MTL_TENSOR_FILE_MODE_MAP or %MTL_TENSOR_FILE_MODE_READ, whichever was chosen
  *
  * Since: 1.0
  */
-MtlFileMode
+MtlTensorFileMode
 mtl_tensor_file_get_mode (MtlTensorFile *self)
 {
-  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), MTL_FILE_MODE_AUTO);
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), MTL_TENSOR_FILE_MODE_AUTO);
 
   return self->mode;
 }
@@ -328,7 +329,7 @@ mtl_tensor_file_list_names (MtlTensorFile *self)
 }
 
 static const char **
-match_names (MtlTensorFile *self,
+match_loadable_names (MtlTensorFile *self,
              const char    *pattern,
              gboolean       refused)
 {
@@ -348,7 +349,7 @@ match_names (MtlTensorFile *self,
 }
 
 /**
- * mtl_tensor_file_match_names:
+ * mtl_tensor_file_match_loadable_names:
  * @self: a file of tensors
  * @pattern: (nullable): the pattern, %NULL for all names
  *
@@ -367,19 +368,19 @@ match_names (MtlTensorFile *self,
  * Since: 1.0
  */
 const char **
-mtl_tensor_file_match_names (MtlTensorFile *self,
+mtl_tensor_file_match_loadable_names (MtlTensorFile *self,
                              const char    *pattern)
 {
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
 
-  return match_names (self, pattern, FALSE);
+  return match_loadable_names (self, pattern, FALSE);
 }
 
 /**
  * mtl_tensor_file_match_refused_names:
  * @self: a file of tensors
  * @pattern: (nullable): the pattern, as in
- *   [method@Mtl.TensorFile.match_names]; %NULL for all names
+ *   [method@Mtl.TensorFile.match_loadable_names]; %NULL for all names
  *
  * Gets the names of the tensors that match a pattern, but cannot be loaded, in
  * the order of the list. [method@Mtl.TensorFile.load_views] leaves them out.
@@ -396,7 +397,7 @@ mtl_tensor_file_match_refused_names (MtlTensorFile *self,
 {
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
 
-  return match_names (self, pattern, TRUE);
+  return match_loadable_names (self, pattern, TRUE);
 }
 
 /* If there are several files, the metadata are those of the first that could be opened. */
@@ -539,7 +540,7 @@ mtl_tensor_file_lookup_entry (MtlTensorFile *self,
  *
  * Gets a view of one tensor. The view keeps its memory alive.
  *
- * With %MTL_FILE_MODE_MAP, the whole file is mapped when the first view is
+ * With %MTL_TENSOR_FILE_MODE_MAP, the whole file is mapped when the first view is
  * requested, as one buffer of the device. If the file is larger than the
  * device's largest buffer, each view has its own buffer. Compressed arrays, and
  * arrays in another byte order, are read.
@@ -585,7 +586,7 @@ mtl_tensor_file_load_view (MtlTensorFile  *self,
  * mtl_tensor_file_load_views:
  * @self: a file of tensors
  * @pattern: (nullable): which tensors to load, as in
- *   [method@Mtl.TensorFile.match_names]; %NULL for all
+ *   [method@Mtl.TensorFile.match_loadable_names]; %NULL for all
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope call) (closure progress_data): called with the
  *   number of bytes that are read, and their total
@@ -594,7 +595,7 @@ mtl_tensor_file_load_view (MtlTensorFile  *self,
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Gets views of several tensors, in the order of
- * [method@Mtl.TensorFile.match_names], which returns one name for each view.
+ * [method@Mtl.TensorFile.match_loadable_names], which returns one name for each view.
  * An empty result is not an error. Tensors that cannot be loaded are left out,
  * see [method@Mtl.TensorFile.match_refused_names], but if all that match the
  * pattern are such, the function fails with the reason of the first.
@@ -737,7 +738,7 @@ mtl_tensor_file_prefetch (MtlTensorFile   *self,
  * conditions in @checks. If an index names several files, all of their tensors
  * are checked, including those that the index does not name. Tensors that cannot
  * be loaded are not checked, and are a fault only with
- * %MTL_TENSOR_CHECKS_LOADABLE.
+ * %MTL_TENSOR_FILE_CHECKS_LOADABLE.
  *
  * The bytes are read by several threads, see [func@Mtl.get_max_threads], and
  * never from a mapping, whatever the mode. A truncated file is therefore an
@@ -766,7 +767,7 @@ mtl_tensor_file_prefetch (MtlTensorFile   *self,
  */
 gboolean
 mtl_tensor_file_check (MtlTensorFile          *self,
-                       MtlTensorChecks         checks,
+                       MtlTensorFileChecks         checks,
                        GCancellable           *cancellable,
                        GFileProgressCallback   progress,
                        gpointer                progress_data,

@@ -16,21 +16,16 @@ MTL_AVAILABLE_IN_1_0
 G_DECLARE_FINAL_TYPE (MtlTensorFile, mtl_tensor_file, MTL, TENSOR_FILE, GObject)
 
 MTL_AVAILABLE_IN_1_0
-MtlTensorFile       *mtl_tensor_file_open              (GFile         *file,
-                                                        GCancellable  *cancellable,
-                                                        GError       **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-MtlTensorFile       *mtl_tensor_file_open_full         (GFile         *file,
-                                                        MtlDevice     *device,
-                                                        MtlFileMode    mode,
-                                                        GCancellable  *cancellable,
-                                                        GError       **error)
+MtlTensorFile       *mtl_tensor_file_open              (GFile              *file,
+                                                        MtlDevice          *device,
+                                                        MtlTensorFileMode   mode,
+                                                        GCancellable       *cancellable,
+                                                        GError            **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 void                 mtl_tensor_file_open_async        (GFile               *file,
                                                         MtlDevice           *device,
-                                                        MtlFileMode          mode,
+                                                        MtlTensorFileMode    mode,
                                                         int                  io_priority,
                                                         GCancellable        *cancellable,
                                                         GAsyncReadyCallback  callback,
@@ -45,7 +40,7 @@ void                 mtl_tensor_file_close             (MtlTensorFile  *self);
 MTL_AVAILABLE_IN_1_0
 GFile               *mtl_tensor_file_get_file          (MtlTensorFile  *self);
 MTL_AVAILABLE_IN_1_0
-MtlFileMode          mtl_tensor_file_get_mode          (MtlTensorFile  *self);
+MtlTensorFileMode    mtl_tensor_file_get_mode          (MtlTensorFile  *self);
 MTL_AVAILABLE_IN_1_0
 MtlTensorFileFormat  mtl_tensor_file_get_format        (MtlTensorFile  *self);
 MTL_AVAILABLE_IN_1_0
@@ -54,7 +49,7 @@ MTL_AVAILABLE_IN_1_0
 const char         **mtl_tensor_file_list_names         (MtlTensorFile  *self)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-const char         **mtl_tensor_file_match_names       (MtlTensorFile *self,
+const char         **mtl_tensor_file_match_loadable_names       (MtlTensorFile *self,
                                                         const char    *pattern)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
@@ -128,14 +123,14 @@ gboolean             mtl_tensor_file_prefetch          (MtlTensorFile   *self,
 
 MTL_AVAILABLE_IN_1_0
 gboolean             mtl_tensor_file_check             (MtlTensorFile          *self,
-                                                        MtlTensorChecks         checks,
+                                                        MtlTensorFileChecks         checks,
                                                         GCancellable           *cancellable,
                                                         GFileProgressCallback   progress,
                                                         gpointer                progress_data,
                                                         GError                **error);
 MTL_AVAILABLE_IN_1_0
 void                 mtl_tensor_file_check_async       (MtlTensorFile         *self,
-                                                        MtlTensorChecks        checks,
+                                                        MtlTensorFileChecks        checks,
                                                         int                    io_priority,
                                                         GCancellable          *cancellable,
                                                         GFileProgressCallback  progress,

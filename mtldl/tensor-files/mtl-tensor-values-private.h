@@ -22,7 +22,7 @@ typedef struct
 void     mtl_wrong_values_init (MtlWrongValues       *self,
                                 MtlDType              dtype,
                                 gboolean              is_big_endian,
-                                MtlTensorChecks       checks);
+                                MtlTensorFileChecks       checks);
 
 /* Finds the first wrong value. */
 gboolean mtl_wrong_values_find (const MtlWrongValues *self,

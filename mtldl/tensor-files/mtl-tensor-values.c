@@ -19,10 +19,10 @@ init_floats (MtlWrongValues  *self,
              guint64          first_nan,
              guint64          last_nan,
              gboolean         has_infinity,
-             MtlTensorChecks  checks)
+             MtlTensorFileChecks  checks)
 {
-  const gboolean finds_nan = (checks & MTL_TENSOR_CHECKS_NAN) != 0;
-  const gboolean finds_infinity = has_infinity && (checks & MTL_TENSOR_CHECKS_INF) != 0;
+  const gboolean finds_nan = (checks & MTL_TENSOR_FILE_CHECKS_NAN) != 0;
+  const gboolean finds_infinity = has_infinity && (checks & MTL_TENSOR_FILE_CHECKS_INF) != 0;
 
   if (!finds_nan && !finds_infinity)
     return;
@@ -40,7 +40,7 @@ static void
 init_floats_of_kind (MtlWrongValues     *self,
                      const MtlFloatKind *kind,
                      guint               bits,
-                     MtlTensorChecks     checks)
+                     MtlTensorFileChecks     checks)
 {
   const guint64 all = (1u << bits) - 1;
   const guint64 mask = kind->sign == MTL_FLOAT_SIGNED ? all >> 1 : all;
@@ -60,7 +60,7 @@ static void
 init_floats_of_type (MtlWrongValues  *self,
                      guint            code,
                      guint            bits,
-                     MtlTensorChecks  checks)
+                     MtlTensorFileChecks  checks)
 {
   if (bits == 64)
     init_floats (self, 8, G_MAXINT64, G_GUINT64_CONSTANT (0x7ff0000000000001), G_MAXINT64, TRUE,
@@ -75,12 +75,12 @@ void
 mtl_wrong_values_init (MtlWrongValues  *self,
                        MtlDType         dtype,
                        gboolean         is_big_endian,
-                       MtlTensorChecks  checks)
+                       MtlTensorFileChecks  checks)
 {
   MtlElementType type = mtl_element_type_new (dtype);
 
   *self = (MtlWrongValues) { 0 };
-  if (type.code == MTL_TYPE_CODE_BOOL && (checks & MTL_TENSOR_CHECKS_BOOL))
+  if (type.code == MTL_TYPE_CODE_BOOL && (checks & MTL_TENSOR_FILE_CHECKS_BOOL))
     *self = (MtlWrongValues) { .size = 1, .mask = 0xff, .first = 2, .last = 0xff };
   else if (type.code == MTL_TYPE_CODE_COMPLEX)
     init_floats_of_type (self, MTL_TYPE_CODE_FLOAT, type.bits / 2, checks);

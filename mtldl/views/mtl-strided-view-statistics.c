@@ -67,7 +67,7 @@ add_elements (Survey          *self,
   MtlMonitor part;
 
   if (monitor != NULL)
-    part = (MtlMonitor) { monitor->cancellable, monitor->report != NULL ? report_part : NULL, self };
+    part = (MtlMonitor){ monitor->cancellable, monitor->report != NULL ? report_part : NULL, self };
 
   if (!mtl_host_elements_init_read (&elements, view, error)
       || !mtl_host_elements_spread_lanes (&elements, error)
@@ -664,7 +664,7 @@ new_doubles (MtlLayout  *layout,
 static MtlStridedView *
 compute_along (const MtlStrided  *strided,
                const gboolean    *is_reduced,
-               MtlStatistic       statistic,
+               MtlReduction       reduction,
                const MtlMonitor  *monitor,
                GError           **error)
 {
@@ -687,7 +687,7 @@ compute_along (const MtlStrided  *strided,
   drop_repeats (strided->layout, is_reduced, &dropped);
   done = mtl_slice_statistics_run (numbers,
                                    &(MtlStrided) { strided->type, &dropped, strided->data },
-                                   is_reduced, statistic, monitor, error);
+                                   is_reduced, reduction, monitor, error);
   mtl_layout_clear (&dropped);
   if (!done)
     return NULL;
@@ -724,16 +724,16 @@ find_reduced_axes (const MtlLayout  *layout,
 }
 
 /**
- * mtl_strided_view_compute_statistic:
+ * mtl_strided_view_reduce:
  * @self: a view
- * @statistic: what to compute
+ * @reduction: what to compute
  * @axes: (array length=n_axes) (nullable): the axes to leave out, negative ones
  *   from the end, or %NULL for all
  * @n_axes: the number of axes, or 0 for all
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Computes a statistic of the elements along some axes: one for each index of
+ * Computes a reduction of the elements along some axes: one for each index of
  * the other axes. The result is a new tensor of these axes on the host, with
  * elements of type float64.
  *
@@ -748,14 +748,14 @@ find_reduced_axes (const MtlLayout  *layout,
  * ```c
  * // The mean of each channel of a batch of images, whose axes are N, C, H and W.
  * g_autoptr (MtlStridedView) means =
- *   mtl_strided_view_compute_statistic (images, MTL_STATISTIC_MEAN, (int[]) { 0, -2, -1 }, 3,
+ *   mtl_strided_view_reduce (images, MTL_REDUCTION_MEAN, (int[]) { 0, -2, -1 }, 3,
  *                                       NULL, error);
  * ```
  *
  * Errors:
  *
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
- * - %MTL_ERROR_INVALID_ARGUMENT: @statistic is not a statistic, an axis is
+ * - %MTL_ERROR_INVALID_ARGUMENT: @reduction is not a reduction, an axis is
  *   given twice, or the lanes would become a 65th axis
  * - %MTL_ERROR_NOT_SUPPORTED: the elements are not real numbers
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot read the elements
@@ -771,8 +771,8 @@ find_reduced_axes (const MtlLayout  *layout,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_compute_statistic (MtlStridedView  *self,
-                                    MtlStatistic     statistic,
+mtl_strided_view_reduce (MtlStridedView  *self,
+                                    MtlReduction     reduction,
                                     const int       *axes,
                                     gsize            n_axes,
                                     GCancellable    *cancellable,
@@ -787,11 +787,11 @@ mtl_strided_view_compute_statistic (MtlStridedView  *self,
   g_return_val_if_fail (axes != NULL || n_axes == 0, NULL);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
 
-  if ((guint) statistic > MTL_STATISTIC_DEVIATION)
+  if ((guint) reduction > MTL_REDUCTION_DEVIATION)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%d is not a statistic: there are 0 to %d", (int) statistic,
-                   MTL_STATISTIC_DEVIATION);
+                   "%d is not a reduction: there are 0 to %d", (int) reduction,
+                   MTL_REDUCTION_DEVIATION);
       return NULL;
     }
 
@@ -803,7 +803,7 @@ mtl_strided_view_compute_statistic (MtlStridedView  *self,
       || !find_reduced_axes (elements.strided.layout, axes, n_axes, is_reduced, error))
     return NULL;
 
-  return compute_along (&elements.strided, is_reduced, statistic,
+  return compute_along (&elements.strided, is_reduced, reduction,
                         cancellable != NULL ? &monitor : NULL, error);
 }
 
@@ -811,7 +811,7 @@ typedef struct
 {
   MtlAsyncCall parent;
 
-  MtlStatistic statistic;
+  MtlReduction reduction;
   int *axes;
   gsize n_axes;
 } StatisticCall;
@@ -832,14 +832,14 @@ run_compute_statistic (gpointer           self,
 {
   StatisticCall *call = data;
 
-  return mtl_strided_view_compute_statistic (self, call->statistic, call->axes, call->n_axes,
+  return mtl_strided_view_reduce (self, call->reduction, call->axes, call->n_axes,
                                              monitor->cancellable, error);
 }
 
 /**
- * mtl_strided_view_compute_statistic_async:
+ * mtl_strided_view_reduce_async:
  * @self: a view
- * @statistic: what to compute
+ * @reduction: what to compute
  * @axes: (array length=n_axes) (nullable): the axes to leave out, negative ones
  *   from the end, or %NULL for all
  * @n_axes: the number of axes, or 0 for all
@@ -847,14 +847,14 @@ run_compute_statistic (gpointer           self,
  * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Works like [method@Mtl.StridedView.compute_statistic], without blocking the
+ * Works like [method@Mtl.StridedView.reduce], without blocking the
  * caller. Nothing may write to the elements until the operation is done.
  *
  * Since: 1.0
  */
 void
-mtl_strided_view_compute_statistic_async (MtlStridedView      *self,
-                                          MtlStatistic         statistic,
+mtl_strided_view_reduce_async (MtlStridedView      *self,
+                                          MtlReduction         reduction,
                                           const int           *axes,
                                           gsize                n_axes,
                                           GCancellable        *cancellable,
@@ -869,34 +869,34 @@ mtl_strided_view_compute_statistic_async (MtlStridedView      *self,
 
   call = mtl_async_call_new (sizeof *call, run_compute_statistic, g_object_unref,
                              statistic_call_clear, G_PRIORITY_DEFAULT);
-  call->statistic = statistic;
+  call->reduction = reduction;
   call->axes = g_memdup2 (axes, n_axes * sizeof *axes);
   call->n_axes = n_axes;
-  mtl_async_call_start (call, self, mtl_strided_view_compute_statistic_async, cancellable, callback,
+  mtl_async_call_start (call, self, mtl_strided_view_reduce_async, cancellable, callback,
                         user_data);
 }
 
 /**
- * mtl_strided_view_compute_statistic_finish:
+ * mtl_strided_view_reduce_finish:
  * @self: a view
  * @result: the result passed to the callback
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Finishes an operation started with
- * [method@Mtl.StridedView.compute_statistic_async].
+ * [method@Mtl.StridedView.reduce_async].
  *
  * Errors:
  *
- * - the errors of [method@Mtl.StridedView.compute_statistic]
+ * - the errors of [method@Mtl.StridedView.reduce]
  *
  * Returns: (transfer full): the results
  *
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_compute_statistic_finish (MtlStridedView  *self,
+mtl_strided_view_reduce_finish (MtlStridedView  *self,
                                            GAsyncResult    *result,
                                            GError         **error)
 {
-  return mtl_async_call_take_result (self, result, mtl_strided_view_compute_statistic_async, error);
+  return mtl_async_call_take_result (self, result, mtl_strided_view_reduce_async, error);
 }

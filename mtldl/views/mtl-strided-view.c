@@ -1027,7 +1027,7 @@ mtl_strided_view_new_from_bytes_with_byte_strides (GBytes        *bytes,
 }
 
 /**
- * mtl_strided_view_new_like: (constructor)
+ * mtl_strided_view_new_zeros_like: (constructor)
  * @other: a view
  * @error: return location for a [error@Mtl.Error]
  *
@@ -1045,7 +1045,7 @@ mtl_strided_view_new_from_bytes_with_byte_strides (GBytes        *bytes,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_new_like (MtlStridedView  *other,
+mtl_strided_view_new_zeros_like (MtlStridedView  *other,
                            GError         **error)
 {
   MtlLayout layout;

@@ -115,7 +115,7 @@ MtlStridedView *mtl_strided_view_new_from_metal_tensor (gpointer   tensor,
                                                         GError   **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_new_like         (MtlStridedView  *other,
+MtlStridedView *mtl_strided_view_new_zeros_like         (MtlStridedView  *other,
                                                    GError         **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
@@ -403,8 +403,8 @@ guint64        *mtl_strided_view_compute_histogram   (MtlStridedView  *self,
                                                       GError         **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_compute_statistic   (MtlStridedView  *self,
-                                                      MtlStatistic     statistic,
+MtlStridedView *mtl_strided_view_reduce   (MtlStridedView  *self,
+                                                      MtlReduction     reduction,
                                                       const int       *axes,
                                                       gsize            n_axes,
                                                       GCancellable    *cancellable,
@@ -594,15 +594,15 @@ gboolean mtl_strided_view_all_close_finish (MtlStridedView  *self,
                                             GAsyncResult    *result,
                                             GError         **error);
 MTL_AVAILABLE_IN_1_0
-void mtl_strided_view_compute_statistic_async (MtlStridedView      *self,
-                                               MtlStatistic         statistic,
+void mtl_strided_view_reduce_async (MtlStridedView      *self,
+                                               MtlReduction         reduction,
                                                const int           *axes,
                                                gsize                n_axes,
                                                GCancellable        *cancellable,
                                                GAsyncReadyCallback  callback,
                                                gpointer             user_data);
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_compute_statistic_finish (
+MtlStridedView *mtl_strided_view_reduce_finish (
     MtlStridedView *self, GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -50,7 +50,7 @@ open_mapped (const char *path)
 {
   g_autoptr (GFile) file = g_file_new_for_path (path);
 
-  return mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, NULL);
+  return mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_MAP, NULL, NULL);
 }
 
 gsize

@@ -35,7 +35,7 @@ view_frame_to_write (gpointer data)
 static void
 view_component (gpointer data)
 {
-  g_object_unref (mtl_gst_view_from_video_component (data, &info, 0, GST_MAP_READ, NULL));
+  g_object_unref (mtl_gst_view_from_video_buffer_component (data, &info, 0, GST_MAP_READ, NULL));
 }
 
 static void

@@ -81,8 +81,8 @@ def write_model(path, n, size):
 
 def rows_of_opening(path, n, c):
     def list_ours():
-        return Mtl.TensorFile.open_full(Gio.File.new_for_path(str(path)),
-                                        mode=Mtl.FileMode.MAP).list_names()
+        return Mtl.TensorFile.open(Gio.File.new_for_path(str(path)),
+                                        mode=Mtl.TensorFileMode.MAP).list_names()
 
     def list_theirs():
         with safetensors.safe_open(path, framework="pt") as file:
@@ -95,13 +95,13 @@ def rows_of_opening(path, n, c):
     peer = "safe_open() + keys()"
     yield ("open, list, close: in C", peer, OPEN_LIMIT_IN_C, lambda: c.list_tensors(bytes(path)),
            list_theirs)
-    yield "open_full(), list_names()", peer, OPEN_LIMIT, list_ours, list_theirs
+    yield "open(), list_names()", peer, OPEN_LIMIT, list_ours, list_theirs
     yield "list(load())", peer, None, lambda: list(Mtl.load(path)), list_theirs
 
 
 def rows_of_views(path, n):
     def get_ours():
-        file = Mtl.TensorFile.open_full(Gio.File.new_for_path(str(path)), mode=Mtl.FileMode.MAP)
+        file = Mtl.TensorFile.open(Gio.File.new_for_path(str(path)), mode=Mtl.TensorFileMode.MAP)
         return [file.load_view(name) for name in file.list_names()]
 
     def get_by_name():
@@ -113,7 +113,7 @@ def rows_of_views(path, n):
             return [file.get_tensor(name) for name in file.keys()]
 
     assert len(get_ours()) == len(get_by_name()) == len(get_theirs()) == n
-    yield "open_full(), all load_view()", "all get_tensor()", VIEWS_LIMIT, get_ours, get_theirs
+    yield "open(), all load_view()", "all get_tensor()", VIEWS_LIMIT, get_ours, get_theirs
     yield "load(), all file[name]", "all get_tensor()", None, get_by_name, get_theirs
 
 

@@ -117,7 +117,7 @@ const tests = {
             equal([view.is_read_only(), view.get(1, 2, 0)], [true, 22]);
         }
 
-        const green = MtlGst.view_from_video_component(buffer, RGB_INFO, 1);
+        const green = MtlGst.view_from_video_buffer_component(buffer, RGB_INFO, 1);
         equal([green.shape, green.strides], [[3, 5], [16, 3]]);
         equal(green.get_address(), addressOf(buffer) + 1);
     },
@@ -171,7 +171,7 @@ const tests = {
         const view = MtlGst.view_from_audio_buffer(buffer, STEREO_INFO);
         equal(view.shape, [6, 2]);
         equal(view.get_address(), addressOf(buffer));
-        equal(MtlGst.view_from_audio_channel(buffer, STEREO_INFO, 1).get_address(),
+        equal(MtlGst.view_from_audio_buffer_channel(buffer, STEREO_INFO, 1).get_address(),
             addressOf(buffer) + 2);
         equal(MtlGst.map(buffer, STEREO_INFO, READ, mapped => mapped.get(0, 1)), 770);
 
@@ -226,16 +226,16 @@ const tests = {
     tensors() {
         const buffer = newBuffer(8);
         const scores = newView(FLOAT32, [2, 3]);
-        equal([MtlGst.get_n_tensors(buffer), MtlGst.get_tensor_id(buffer, 0)], [0, null]);
+        equal([MtlGst.buffer_get_n_tensors(buffer), MtlGst.buffer_get_tensor_id(buffer, 0)], [0, null]);
         if (isOld) {
             throwsMtl('NOT_SUPPORTED', /1\.26/, () =>
-                MtlGst.add_tensor(buffer, 'scores', scores));
+                MtlGst.buffer_add_tensor(buffer, 'scores', scores));
             throwsMtl('NOT_SUPPORTED', /1\.26/, () => MtlGst.view_from_tensor(buffer, 0));
             return;
         }
 
-        MtlGst.add_tensor(buffer, 'scores', scores);
-        equal([MtlGst.get_n_tensors(buffer), MtlGst.get_tensor_id(buffer, 0)],
+        MtlGst.buffer_add_tensor(buffer, 'scores', scores);
+        equal([MtlGst.buffer_get_n_tensors(buffer), MtlGst.buffer_get_tensor_id(buffer, 0)],
             [1, 'scores']);
         equal(MtlGst.view_from_tensor(buffer, 0).get_address(), scores.get_address());
     },

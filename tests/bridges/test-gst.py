@@ -64,7 +64,7 @@ class VideoTest(Test):
 
     def test_view_from_video_component(self):
         buffer = new_buffer(48)
-        view = MtlGst.view_from_video_component(buffer, RGB, 1)
+        view = MtlGst.view_from_video_buffer_component(buffer, RGB, 1)
         self.assertEqual((view.shape, view.strides), ((3, 5), (16, 3)))
         self.assertEqual(view.get_address(), address_of(buffer) + 1)
         self.assertEqual(view[2, 4], 32 + 13)
@@ -125,7 +125,7 @@ class CapsArgumentTest(Test):
         buffer = new_buffer(48)
         picture = numpy.zeros((4, 4), 'u1')
         functions = [lambda caps: MtlGst.view_from_video_buffer(buffer, caps),
-                     lambda caps: MtlGst.view_from_video_component(buffer, caps, 0),
+                     lambda caps: MtlGst.view_from_video_buffer_component(buffer, caps, 0),
                      lambda caps: MtlGst.video_buffer_from_view(picture, caps),
                      lambda caps: MtlGst.video_buffer_from_views([picture], caps)]
         for fields in 'width=[1,4]', 'width={1,4}', 'width=4,framerate=[0/1,9/1]':
@@ -139,7 +139,7 @@ class CapsArgumentTest(Test):
         buffer = new_buffer(48)
         samples = numpy.zeros((6, 2), 'i2')
         functions = [lambda caps: MtlGst.view_from_audio_buffer(buffer, caps),
-                     lambda caps: MtlGst.view_from_audio_channel(buffer, caps, 0),
+                     lambda caps: MtlGst.view_from_audio_buffer_channel(buffer, caps, 0),
                      lambda caps: MtlGst.audio_buffer_from_view(samples, caps)]
         caps = 'audio/x-raw,format=S16LE,rate=1,layout=interleaved,channel-mask=(bitmask)'
         for channels in -1, -2**31, 0:
@@ -190,7 +190,7 @@ class AudioTest(Test):
             view = MtlGst.view_from_audio_buffer(buffer, caps)
             self.assertEqual((view.shape, view.dtype), ((6, 2), 'int16'))
             self.assertEqual(view.get_address(), address)
-            right = MtlGst.view_from_audio_channel(buffer, caps, 1)
+            right = MtlGst.view_from_audio_buffer_channel(buffer, caps, 1)
             self.assertEqual((right.shape, right.strides), ((6,), (2,)))
             self.assertEqual(right.get_address(), address + 2)
             with MtlGst.map(buffer, caps) as mapped:
@@ -209,7 +209,7 @@ class AudioTest(Test):
     def test_errors(self):
         buffer = new_buffer(24)
         self.assert_raises(IndexError, 'OUT_OF_BOUNDS', 'no channel 2',
-                           MtlGst.view_from_audio_channel, buffer, STEREO, 2)
+                           MtlGst.view_from_audio_buffer_channel, buffer, STEREO, 2)
         self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'GstAudioMeta',
                            MtlGst.view_from_audio_buffer, buffer)
         self.assert_raises(ValueError, 'NEEDS_COPY', r'strides \(4, 2\)',
@@ -361,18 +361,18 @@ class TensorTest(Test):
     def test_tensors(self):
         buffer = new_buffer(8)
         scores = numpy.arange(6, dtype='f4').reshape(2, 3)
-        self.assertEqual(MtlGst.get_n_tensors(buffer), 0)
-        self.assertIsNone(MtlGst.get_tensor_id(buffer, 0))
+        self.assertEqual(MtlGst.buffer_get_n_tensors(buffer), 0)
+        self.assertIsNone(MtlGst.buffer_get_tensor_id(buffer, 0))
         if Gst.version() < (1, 26):
-            self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', '1.26', MtlGst.add_tensor,
+            self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', '1.26', MtlGst.buffer_add_tensor,
                                buffer, 'scores', scores)
             self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', '1.26',
                                MtlGst.view_from_tensor, buffer, 0)
             return
 
-        self.assertTrue(MtlGst.add_tensor(buffer, 'scores', scores))
-        self.assertEqual(MtlGst.get_n_tensors(buffer), 1)
-        self.assertEqual(MtlGst.get_tensor_id(buffer, 0), 'scores')
+        self.assertTrue(MtlGst.buffer_add_tensor(buffer, 'scores', scores))
+        self.assertEqual(MtlGst.buffer_get_n_tensors(buffer), 1)
+        self.assertEqual(MtlGst.buffer_get_tensor_id(buffer, 0), 'scores')
         with MtlGst.view_from_tensor(buffer, 0) as view:
             self.assertEqual(view.get_address(), scores.ctypes.data)
             self.assertEqual(view.tolist(), scores.tolist())
@@ -388,8 +388,8 @@ class TensorTest(Test):
         if Gst.version() >= (1, 28):
             arrays += [arrays[0].astype(dtype) for dtype in ('?', 'c8', 'c16')]
         for array in arrays:
-            MtlGst.add_tensor(buffer, None, array.T)
-        self.assertEqual(MtlGst.get_n_tensors(buffer), len(arrays))
+            MtlGst.buffer_add_tensor(buffer, None, array.T)
+        self.assertEqual(MtlGst.buffer_get_n_tensors(buffer), len(arrays))
         for i, array in enumerate(arrays):
             with MtlGst.view_from_tensor(buffer, i) as view:
                 self.assertEqual(view.dtype, array.dtype.name)

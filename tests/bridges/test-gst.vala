@@ -58,7 +58,7 @@ void test_video () throws Error {
 	assert (view.is_read_only ());
 	assert (view.get_int64 ({ 1, 2, 0 }) == 22);
 
-	var green = MtlGst.view_from_video_component (buffer, video_info (rgb ()), 1);
+	var green = MtlGst.view_from_video_buffer_component (buffer, video_info (rgb ()), 1);
 	assert_shape (green, { 3, 5 });
 	assert (green.get_address () == address_of (buffer) + 1);
 
@@ -135,7 +135,7 @@ void test_audio () throws Error {
 	var view = MtlGst.view_from_audio_buffer (buffer, info);
 	assert_shape (view, { 6, 2 });
 	assert (view.get_address () == address_of (buffer));
-	assert (MtlGst.view_from_audio_channel (buffer, info, 1).get_address ()
+	assert (MtlGst.view_from_audio_buffer_channel (buffer, info, 1).get_address ()
 		== address_of (buffer) + 2);
 
 	var samples = new Mtl.StridedView.zeros (null, Mtl.DType.INT16, { 6, 2 });
@@ -191,11 +191,11 @@ void test_caps () throws Error {
 void test_tensors () throws Error {
 	var buffer = new_buffer (8);
 	var scores = new Mtl.StridedView.zeros (null, Mtl.DType.FLOAT32, { 2, 3 });
-	assert (MtlGst.get_n_tensors (buffer) == 0 && MtlGst.get_tensor_id (buffer, 0) == null);
+	assert (MtlGst.buffer_get_n_tensors (buffer) == 0 && MtlGst.buffer_get_tensor_id (buffer, 0) == null);
 	try {
-		MtlGst.add_tensor (buffer, "scores", scores);
-		assert (MtlGst.get_n_tensors (buffer) == 1);
-		assert (MtlGst.get_tensor_id (buffer, 0) == "scores");
+		MtlGst.buffer_add_tensor (buffer, "scores", scores);
+		assert (MtlGst.buffer_get_n_tensors (buffer) == 1);
+		assert (MtlGst.buffer_get_tensor_id (buffer, 0) == "scores");
 		assert (MtlGst.view_from_tensor (buffer, 0).get_address () == scores.get_address ());
 	} catch (Mtl.Error.NOT_SUPPORTED error) {
 		assert (error.message.contains ("1.26"));

@@ -402,10 +402,10 @@ test_statistic (void)
   Outcome outcome;
 
   outcome_init (&outcome);
-  mtl_strided_view_compute_statistic_async (numbers, MTL_STATISTIC_MINIMUM, AXES (0), NULL,
+  mtl_strided_view_reduce_async (numbers, MTL_REDUCTION_MINIMUM, AXES (0), NULL,
                                             on_ready, &outcome);
   g_main_loop_run (outcome.loop);
-  least = mtl_strided_view_compute_statistic_finish (numbers, outcome.result, &error);
+  least = mtl_strided_view_reduce_finish (numbers, outcome.result, &error);
   g_assert_no_error (error);
   g_assert_cmpint (mtl_strided_view_get_volume (least), ==, N_COLUMNS);
   outcome_clear (&outcome);

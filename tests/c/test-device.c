@@ -12,7 +12,7 @@ test_host (void)
   g_assert_true (MTL_IS_DEVICE (host));
   g_assert_true (mtl_device_get_host () == host);
   g_assert_cmpint (mtl_device_get_device_type (host), ==, MTL_DEVICE_TYPE_CPU);
-  g_assert_cmpint (mtl_device_get_device_ordinal (host), ==, 0);
+  g_assert_cmpint (mtl_device_get_ordinal (host), ==, 0);
   g_assert_cmpstr (mtl_device_get_name (host), ==, "Host");
   g_assert_true (mtl_device_is_host_accessible (host));
   g_assert_cmpuint (mtl_device_get_max_buffer_size (host), ==, G_MAXSSIZE);
@@ -87,8 +87,8 @@ test_default_mode (void)
 {
   for (guint modes = 0; modes < 1 << 4; modes++)
     {
-      g_autoptr (TestModesDevice) device =
-        g_object_new (TEST_TYPE_MODES_DEVICE, "name", "Modes", "max-buffer-size", (guint64) 8, NULL);
+      g_autoptr (TestModesDevice) device = g_object_new (TEST_TYPE_MODES_DEVICE, "name", "Modes",
+                                                         "max-buffer-size", (guint64) 8, NULL);
       g_autoptr (GError) local_error = NULL;
       g_autoptr (MtlBuffer) buffer = NULL;
 

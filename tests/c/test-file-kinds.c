@@ -95,13 +95,13 @@ assert_told (GFile      *file,
   g_autoptr (GError) error = NULL;
   g_autoptr (GError) async_error = NULL;
 
-  g_assert_null (mtl_tensor_file_open (file, NULL, &error));
+  g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA);
   if (!g_str_has_prefix (error->message, beginning) || strstr (error->message, told) == NULL)
     g_error ("“%s” does not tell “%s”", error->message, told);
 
-  mtl_tensor_file_open_async (file, NULL, MTL_FILE_MODE_READ, G_PRIORITY_DEFAULT, NULL, on_opened,
-                              &result);
+  mtl_tensor_file_open_async (file, NULL, MTL_TENSOR_FILE_MODE_READ, G_PRIORITY_DEFAULT, NULL,
+                              on_opened, &result);
   while (result == NULL)
     g_main_context_iteration (NULL, TRUE);
   g_assert_null (mtl_tensor_file_open_finish (result, &async_error));
@@ -131,7 +131,7 @@ test_cut_kinds (TestFolder    *folder,
         g_autoptr (GFile) file = write_quickly (folder, "file", cases[i].bytes, size);
         g_autoptr (GError) error = NULL;
 
-        g_assert_null (mtl_tensor_file_open (file, NULL, &error));
+        g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
         g_assert_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA);
         g_assert_null (strstr (error->message, "larger than the format's limit"));
       }
@@ -162,14 +162,14 @@ test_headers_that_look_like_others (TestFolder    *folder,
       memcpy (bytes, prefixes[i], 8);
       memcpy (bytes + 8, "{}", 2);
       file = write_quickly (folder, "file", bytes, 8 + size);
-      tensors = mtl_tensor_file_open (file, NULL, &error);
+      tensors = mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error);
       g_assert_no_error (error);
 
       /* Damaged, it is still safetensors. */
       bytes[9] = '!';
       g_object_unref (file);
       file = write_quickly (folder, "file", bytes, 8 + size);
-      g_assert_null (mtl_tensor_file_open (file, NULL, &error));
+      g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
       g_assert_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA);
       g_assert_null (strstr (error->message, "This is"));
       g_assert_nonnull (strstr (error->message, "of the header"));
@@ -191,7 +191,7 @@ test_random_bytes (TestFolder    *folder,
       for (gsize j = 0; j < size; j++)
         bytes[j] = g_test_rand_int ();
       file = write_quickly (folder, "file", bytes, size);
-      g_assert_null (mtl_tensor_file_open (file, NULL, &error));
+      g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
       g_assert_true (error->domain == MTL_ERROR);
       g_assert_true (g_utf8_validate (error->message, -1, NULL));
       if (size >= 8 && bytes[7] != 0 && (size == 8 || bytes[8] != '{'))
@@ -206,7 +206,7 @@ test_folder (TestFolder    *folder,
   g_autoptr (GFile) file = g_file_new_for_path (folder->path);
   g_autoptr (GError) error = NULL;
 
-  g_assert_null (mtl_tensor_file_open (file, NULL, &error));
+  g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY);
   g_assert_nonnull (strstr (error->message, "is a folder without .safetensors"));
 }

@@ -53,8 +53,8 @@ world_init (World      *self,
   file = write_safetensors (folder, "file", header, bytes, 2 * SIZE);
 
   *self = (World) {
-    .read = open_file (file, MTL_FILE_MODE_READ),
-    .mapped = open_file (file, MTL_FILE_MODE_MAP),
+    .read = open_file (file, MTL_TENSOR_FILE_MODE_READ),
+    .mapped = open_file (file, MTL_TENSOR_FILE_MODE_MAP),
     .bytes = new_zeros (MTL_DTYPE_UINT8),
     .copy = new_zeros (MTL_DTYPE_UINT8),
     .event = mtl_event_new (mtl_device_get_host (), NULL),
@@ -262,7 +262,7 @@ load_by_reading (gpointer data)
   World *self = data;
 
   while (goes_on (self))
-    g_assert_true (mtl_tensor_file_check (self->read, MTL_TENSOR_CHECKS_NAN, NULL, NULL, NULL,
+    g_assert_true (mtl_tensor_file_check (self->read, MTL_TENSOR_FILE_CHECKS_NAN, NULL, NULL, NULL,
                                           NULL));
   return NULL;
 }
@@ -403,7 +403,7 @@ test_from_progress (TestFolder    *folder,
   mtl_set_max_threads (N_HELPERS);
   for (int round = 0; round < 4; round++)
     {
-      g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
+      g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
       g_autoptr (GError) error = NULL;
       Forking forking = { -1 };
       gsize n;

@@ -209,7 +209,7 @@ test_copy_of_repeated (void)
   assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_INT16, NULL, &error), MTL_ERROR_OVERFLOW,
                 "2^63");
   assert_fails (mtl_strided_view_dup_bytes (view, NULL, &error), MTL_ERROR_OVERFLOW, "2^63");
-  assert_fails (mtl_strided_view_new_like (view, &error), MTL_ERROR_OVERFLOW, "2^63");
+  assert_fails (mtl_strided_view_new_zeros_like (view, &error), MTL_ERROR_OVERFLOW, "2^63");
 }
 
 /* The flag is about elements of fewer than 8 bits. */

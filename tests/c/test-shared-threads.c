@@ -101,7 +101,8 @@ check_file (User *self)
   g_autoptr (GError) error = NULL;
   MtlTensorFile *tensors = draw (self, 2) == 0 ? self->shared->archive : draw_file (self);
 
-  g_assert_true (mtl_tensor_file_check (tensors, MTL_TENSOR_CHECKS_NAN, NULL, NULL, NULL, &error));
+  g_assert_true (
+      mtl_tensor_file_check (tensors, MTL_TENSOR_FILE_CHECKS_NAN, NULL, NULL, NULL, &error));
   g_assert_no_error (error);
 }
 
@@ -309,9 +310,9 @@ test_random (TestFolder    *folder,
                                                DIMS (N_THREADS, N_ELEMENTS),
                                                MTL_STORAGE_MODE_DEFAULT, &error);
   g_assert_no_error (error);
-  shared->mapped = open_file (plain, MTL_FILE_MODE_MAP);
-  shared->read = open_file (plain, MTL_FILE_MODE_READ);
-  shared->archive = open_file (archive, MTL_FILE_MODE_MAP);
+  shared->mapped = open_file (plain, MTL_TENSOR_FILE_MODE_MAP);
+  shared->read = open_file (plain, MTL_TENSOR_FILE_MODE_READ);
+  shared->archive = open_file (archive, MTL_TENSOR_FILE_MODE_MAP);
   shared->event = mtl_event_new (mtl_device_get_host (), &error);
   g_assert_no_error (error);
   shared->end = g_get_monotonic_time ()

@@ -674,9 +674,9 @@ test_along_axes (void)
     mtl_strided_view_new_from_doubles ((double[]) { 0, 1, 2, 4, 5, 9 }, 6, MTL_DTYPE_INT16,
                                        DIMS (2, 3), &error);
   g_autoptr (MtlStridedView) means =
-    mtl_strided_view_compute_statistic (view, MTL_STATISTIC_MEAN, AXES (-1), NULL, &error);
+    mtl_strided_view_reduce (view, MTL_REDUCTION_MEAN, AXES (-1), NULL, &error);
   g_autoptr (MtlStridedView) most =
-    mtl_strided_view_compute_statistic (view, MTL_STATISTIC_MAXIMUM, NULL, 0, NULL, &error);
+    mtl_strided_view_reduce (view, MTL_REDUCTION_MAXIMUM, NULL, 0, NULL, &error);
 
   g_assert_no_error (error);
   assert_elements (means, 1, 6);
@@ -693,13 +693,13 @@ test_refused (void)
   assert_fails (mtl_strided_view_compute_histogram (view, 4, 0, 2, &n_counts, NULL, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "4");
   g_assert_cmpuint (n_counts, ==, 0);
-  assert_fails (mtl_strided_view_compute_statistic (view, MTL_STATISTIC_MEAN, AXES (2), NULL,
+  assert_fails (mtl_strided_view_reduce (view, MTL_REDUCTION_MEAN, AXES (2), NULL,
                                                     &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "2");
-  assert_fails (mtl_strided_view_compute_statistic (view, MTL_STATISTIC_MEAN, AXES (0, -2), NULL,
+  assert_fails (mtl_strided_view_reduce (view, MTL_REDUCTION_MEAN, AXES (0, -2), NULL,
                                                     &error),
                 MTL_ERROR_INVALID_ARGUMENT, "-2");
-  assert_fails (mtl_strided_view_compute_statistic (view, 4, NULL, 0, NULL, &error),
+  assert_fails (mtl_strided_view_reduce (view, 4, NULL, 0, NULL, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "4");
 }
 

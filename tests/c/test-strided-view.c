@@ -565,7 +565,7 @@ test_like (void)
   g_autoptr (MtlStridedView) view = new_range (MTL_DTYPE_INT16, DIMS (2, 3));
   g_autoptr (MtlStridedView) transposed = mtl_strided_view_transpose (view);
   g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (transposed);
-  g_autoptr (MtlStridedView) like = mtl_strided_view_new_like (locked, &error);
+  g_autoptr (MtlStridedView) like = mtl_strided_view_new_zeros_like (locked, &error);
 
   g_assert_no_error (error);
   assert_view_shape (like, 3, 2);

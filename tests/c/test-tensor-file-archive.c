@@ -27,7 +27,7 @@ test_archive (TestFolder    *folder,
       assert_elements (views[2], 258, 3);
       assert_view_shape (views[3], 3, 0);
       g_assert_cmpint (mtl_strided_view_is_read_only (views[1]), ==,
-                       mode == MTL_FILE_MODE_MAP && MAPS_NUMBERS);
+                       mode == MTL_TENSOR_FILE_MODE_MAP && MAPS_NUMBERS);
       g_assert_false (mtl_strided_view_is_read_only (views[0]));
       assert_tensor (tensors, "big", 258, 3);
       free_views (views, 4);
@@ -42,7 +42,7 @@ test_archive_replaced (TestFolder    *folder,
 {
   g_autoptr (GFile) file = write_archive (folder, 1000);
   guint n_open = count_descriptors ();
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
   assert_tensor (tensors, "stored", 1, 2);
   g_assert_cmpint (g_unlink (g_file_peek_path (file)), ==, 0);
@@ -56,7 +56,7 @@ test_archive_cancelled (TestFolder    *folder,
                         gconstpointer  data)
 {
   g_autoptr (GFile) file = write_archive (folder, 10000000);
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
   Outcome outcome = outcome_new (cancellable);
@@ -76,7 +76,7 @@ assert_undamaged (MtlTensorFile   *tensors,
                   gsize            n_views,
                   MtlTensorFile   *original)
 {
-  g_autofree const char **names = mtl_tensor_file_match_names (tensors, NULL);
+  g_autofree const char **names = mtl_tensor_file_match_loadable_names (tensors, NULL);
 
   g_assert_cmpuint (g_strv_length ((char **) names), ==, n_views);
   for (gsize i = 0; i < n_views; i++)
@@ -106,7 +106,7 @@ test_archive_damaged (TestFolder    *folder,
 
   g_assert_true (g_file_get_contents (g_file_peek_path (file), &bytes, &size, NULL));
   sound = write_file (folder, "sound", bytes, size);
-  original = open_file (sound, MTL_FILE_MODE_READ);
+  original = open_file (sound, MTL_TENSOR_FILE_MODE_READ);
   for (MODES (mode))
     {
       guint n_refused = 0, n_left_out = 0;
@@ -119,7 +119,7 @@ test_archive_damaged (TestFolder    *folder,
           gsize n_views = 0;
 
           g_assert_cmpint (pwrite (fd, &(char) { bytes[i] ^ 0x55 }, 1, i), ==, 1);
-          tensors = mtl_tensor_file_open_full (file, NULL, mode, NULL, &error);
+          tensors = mtl_tensor_file_open (file, NULL, mode, NULL, &error);
           if (tensors != NULL)
             damaged = mtl_tensor_file_load_views (tensors, NULL, NULL, NULL, NULL, &n_views,
                                                   &error);
@@ -132,7 +132,7 @@ test_archive_damaged (TestFolder    *folder,
             {
               g_assert_cmpuint (n_views, <=, 4);
               n_left_out += n_views < 4;
-              if (mode == MTL_FILE_MODE_READ)
+              if (mode == MTL_TENSOR_FILE_MODE_READ)
                 assert_undamaged (tensors, damaged, n_views, original);
             }
           free_views (damaged, n_views);
@@ -161,7 +161,7 @@ test_archive_wrong (TestFolder    *folder,
   for (gsize i = 0; i < 100000; i++)
     pattern[i] = get_pattern_byte (i) ^ i >> 11;
   file = write_npz (folder, "file", &member, 1);
-  tensors = open_file (file, MTL_FILE_MODE_MAP);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   assert_fails (mtl_tensor_file_load_view (tensors, "a\n", NULL, &error), MTL_ERROR_INVALID_DATA,
                 "Tensor “a\\n”: The compressed data before byte");
   assert_fails (mtl_tensor_file_load_view (tensors, "a\n", NULL, &error), MTL_ERROR_INVALID_DATA,
@@ -172,7 +172,7 @@ test_archive_wrong (TestFolder    *folder,
   g_object_unref (tensors);
   g_object_unref (file);
   file = write_file (folder, "file", bytes, size);
-  tensors = open_file (file, MTL_FILE_MODE_READ);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   assert_fails (mtl_tensor_file_load_view (tensors, "a\n", NULL, &error), MTL_ERROR_INVALID_DATA,
                 "Tensor “a\\n”: ");
 }
@@ -223,7 +223,7 @@ open_damaged (TestFolder       *folder,
               const TestMember *member,
               const char       *where,
               gsize             offset,
-              MtlFileMode       mode)
+              MtlTensorFileMode       mode)
 {
   g_autoptr (GFile) file = write_npz (folder, "file", member, 1);
   g_autoptr (GFile) damaged = NULL;
@@ -283,7 +283,7 @@ test_archive_crc (TestFolder    *folder,
         g_autoptr (MtlStridedView) view = NULL;
 
         /* Only what is used in place in the mapping is taken as it is. */
-        if (mode == MTL_FILE_MODE_READ || !members[i].in_place)
+        if (mode == MTL_TENSOR_FILE_MODE_READ || !members[i].in_place)
           assert_wrong_crc (tensors);
         else
           view = get_view (tensors, "a");
@@ -319,7 +319,7 @@ test_archive_stored (TestFolder    *folder,
     {
       g_autoptr (MtlTensorFile) tensors =
         open_damaged (folder, places[i].member, places[i].where, places[i].offset,
-                      MTL_FILE_MODE_READ);
+                      MTL_TENSOR_FILE_MODE_READ);
 
       assert_wrong_crc (tensors);
     }

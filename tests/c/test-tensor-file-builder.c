@@ -105,7 +105,7 @@ test_strided (TestFolder    *folder,
   add (builder, "turned", turned);
   write_tensors (builder, file);
 
-  tensors = open_file (file, MTL_FILE_MODE_READ);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   for (guint i = 0; i < G_N_ELEMENTS (slices); i++)
     {
       g_autoptr (MtlStridedView) part = slice (matrix, slices[i]);
@@ -163,7 +163,7 @@ test_pieces (TestFolder    *folder,
       add (builder, "turned", turned);
       write_tensors (builder, file);
 
-      tensors = open_file (file, MTL_FILE_MODE_MAP);
+      tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
       assert_same_bytes (tensors, "turned", turned);
       for (guint j = 0; j < G_N_ELEMENTS (slices); j++)
         {
@@ -202,7 +202,7 @@ test_converted (TestFolder    *folder,
                   MTL_ERROR_NOT_SUPPORTED, "opaque_handle16");
   write_tensors (builder, file);
 
-  tensors = open_file (file, MTL_FILE_MODE_READ);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   assert_tensor (tensors, "int", 1, -2, 300, 0);
   assert_tensor (tensors, "half", 1.5, 300, -2, 0.10009765625);
   assert_same_bytes (tensors, "same", turned);
@@ -243,7 +243,7 @@ test_lanes (TestFolder    *folder,
   add_converted (builder, "bytes", turned, MTL_DTYPE_UINT8);
   write_tensors (builder, file);
 
-  tensors = open_file (file, MTL_FILE_MODE_READ);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   assert_tensor (tensors, "pairs", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
   assert_tensor (tensors, "turned", 0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11);
   assert_tensor (tensors, "bytes", 0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11);
@@ -276,7 +276,7 @@ test_padded (TestFolder    *folder,
   add (builder, "padded", padded);
   write_tensors (builder, file);
 
-  tensors = open_file (file, MTL_FILE_MODE_READ);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   assert_tensor (tensors, "padded", 0.5, 1, 1.5, 2, 3, 4);
 
   integers = import (&producer, (DLDataType) { 0, 4, 1 });
@@ -306,7 +306,7 @@ test_names (TestFolder    *folder,
                   MTL_ERROR_INVALID_ARGUMENT, "The name “\\xff” is not UTF-8");
   write_tensors (builder, file);
 
-  tensors = open_file (file, MTL_FILE_MODE_READ);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, G_N_ELEMENTS (names));
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     assert_tensor (tensors, names[i], 0, 1, 2);
@@ -335,7 +335,7 @@ test_metadata (TestFolder    *folder,
                   MTL_ERROR_INVALID_ARGUMENT, "value “\\xfe” is not UTF-8");
   write_tensors (builder, file);
 
-  tensors = open_file (file, MTL_FILE_MODE_MAP);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   keys = mtl_tensor_file_list_metadata_keys (tensors);
   g_assert_cmpstrv ((char **) keys, (char **) expected);
   g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
@@ -372,7 +372,7 @@ test_order (TestFolder    *folder,
 
   g_assert_cmpint (mtl_tensor_file_builder_get_order (builder), ==, MTL_TENSOR_FILE_ORDER_ALIGNED);
   write_tensors (builder, file);
-  tensors = open_file (file, MTL_FILE_MODE_MAP);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   place = get_place (tensors, "16384");
   g_assert_cmpuint (place % 64, ==, 0);
   g_assert_cmpuint (get_place (tensors, "32768"), ==, place + 16384);
@@ -383,7 +383,7 @@ test_order (TestFolder    *folder,
 
   mtl_tensor_file_builder_set_order (builder, MTL_TENSOR_FILE_ORDER_ADDED);
   write_tensors (builder, file);
-  tensors = open_file (file, MTL_FILE_MODE_MAP);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   place = get_place (tensors, "7");
   for (guint i = 0; i < G_N_ELEMENTS (added); i++)
     {
@@ -409,7 +409,7 @@ test_alignment (TestFolder    *folder,
       mtl_tensor_file_builder_set_alignment (builder, alignments[i]);
       g_assert_cmpuint (mtl_tensor_file_builder_get_alignment (builder), ==, alignments[i]);
       write_tensors (builder, file);
-      tensors = open_file (file, MTL_FILE_MODE_MAP);
+      tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
       g_assert_cmpuint (get_place (tensors, "16384") % alignments[i], ==, 0);
     }
 
@@ -420,7 +420,7 @@ test_alignment (TestFolder    *folder,
   for (guint i = 0; i < 3; i++)
     {
       static const char *const names[] = { "large", "16384", "32768" };
-      g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+      g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
       g_assert_cmpuint (get_place (tensors, names[i]) % 16384, ==, 0);
     }
@@ -447,7 +447,7 @@ assert_format (TestFolder          *folder,
 
   add (builder, "x", view);
   write_tensors (builder, file);
-  tensors = open_file (file, MTL_FILE_MODE_MAP);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_assert_cmpint (mtl_tensor_file_get_format (tensors), ==, expected);
 }
 
@@ -533,7 +533,7 @@ test_sync (TestFolder    *folder,
   g_assert_true (mtl_tensor_file_builder_write_shards (builder, index, 100, NULL, NULL, NULL,
                                                        &error));
   g_assert_no_error (error);
-  tensors = open_file (index, MTL_FILE_MODE_MAP);
+  tensors = open_file (index, MTL_TENSOR_FILE_MODE_MAP);
   assert_same_bytes (tensors, "x", view);
 }
 
@@ -653,7 +653,7 @@ test_npy (TestFolder    *folder,
   write_tensors (builder, file);
 
   /* As it lay. */
-  tensors = open_file (file, MTL_FILE_MODE_MAP);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_assert_cmpint (mtl_tensor_file_get_format (tensors), ==, MTL_TENSOR_FILE_FORMAT_NPY);
   g_assert_cmpuint (get_place (tensors, "") % 64, ==, 0);
   view = get_view (tensors, "");
@@ -666,7 +666,7 @@ test_npy (TestFolder    *folder,
 
       mtl_tensor_file_builder_set_alignment (builder, alignment);
       write_tensors (builder, file);
-      aligned = open_file (file, MTL_FILE_MODE_MAP);
+      aligned = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
       g_assert_cmpuint (get_place (aligned, "") % alignment, ==, 0);
       assert_same_bytes (aligned, "", turned);
     }

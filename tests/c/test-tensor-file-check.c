@@ -6,7 +6,7 @@
 
 static gboolean
 check (MtlTensorFile    *tensors,
-       MtlTensorChecks   checks,
+       MtlTensorFileChecks   checks,
        GError          **error)
 {
   return mtl_tensor_file_check (tensors, checks, NULL, NULL, NULL, error);
@@ -15,7 +15,7 @@ check (MtlTensorFile    *tensors,
 static gboolean
 check_one (MtlTensorFile    *tensors,
            const char       *name,
-           MtlTensorChecks   checks,
+           MtlTensorFileChecks   checks,
            GError          **error)
 {
   g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, name);
@@ -24,7 +24,8 @@ check_one (MtlTensorFile    *tensors,
   return mtl_tensor_file_entry_check (entry, checks, NULL, error);
 }
 
-#define ALL (MTL_TENSOR_CHECKS_NAN | MTL_TENSOR_CHECKS_BOOL | MTL_TENSOR_CHECKS_ALIGNMENT)
+#define ALL                                                                                        \
+  (MTL_TENSOR_FILE_CHECKS_NAN | MTL_TENSOR_FILE_CHECKS_BOOL | MTL_TENSOR_FILE_CHECKS_ALIGNMENT)
 
 #define assert_right(call) \
   G_STMT_START \
@@ -52,23 +53,23 @@ static void
 test_requests (TestFolder    *folder,
                gconstpointer  data)
 {
-  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+  for (MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_MAP; mode <= MTL_TENSOR_FILE_MODE_READ; mode++)
     {
       g_autoptr (GFile) file = write_odd (folder);
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
 
-      assert_right (check (tensors, MTL_TENSOR_CHECKS_NONE, &error));
-      assert_refuses (check (tensors, MTL_TENSOR_CHECKS_BOOL, &error), MTL_ERROR_INVALID_DATA,
+      assert_right (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, &error));
+      assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_BOOL, &error), MTL_ERROR_INVALID_DATA,
                       "Tensor “bools”: Element (2,) is the byte 7");
-      assert_refuses (check (tensors, MTL_TENSOR_CHECKS_NAN, &error), MTL_ERROR_INVALID_DATA,
+      assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_NAN, &error), MTL_ERROR_INVALID_DATA,
                       "Tensor “nan”: Element (1, 0, 0) is NaN");
-      assert_refuses (check (tensors, MTL_TENSOR_CHECKS_ALIGNMENT, &error),
+      assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_ALIGNMENT, &error),
                       MTL_ERROR_INVALID_DATA, "Tensor “nan”: It begins at byte ");
       assert_refuses (check (tensors, ALL, &error), MTL_ERROR_INVALID_DATA,
                       "which is not a multiple of the 2 bytes");
       assert_right (check_one (tensors, "bytes", ALL, &error));
-      assert_right (check_one (tensors, "nan", MTL_TENSOR_CHECKS_BOOL, &error));
-      assert_refuses (check_one (tensors, "nan", MTL_TENSOR_CHECKS_NAN, &error),
+      assert_right (check_one (tensors, "nan", MTL_TENSOR_FILE_CHECKS_BOOL, &error));
+      assert_refuses (check_one (tensors, "nan", MTL_TENSOR_FILE_CHECKS_NAN, &error),
                       MTL_ERROR_INVALID_DATA, "Tensor “nan”: Element (1, 0, 0) is NaN");
     }
 }
@@ -91,18 +92,18 @@ test_first_fault (TestFolder    *folder,
   memset (bytes + 4 * 4700003, 0xff, 4);
   memset (bytes + size - 8, 0xff, 8);
   file = write_safetensors (folder, "file", header, bytes, size);
-  tensors = open_file (file, MTL_FILE_MODE_MAP);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   for (guint n_threads = 1; n_threads <= 4; n_threads++)
     for (int i = 0; i < 5; i++)
       {
         mtl_set_max_threads (n_threads);
-        assert_refuses (check (tensors, MTL_TENSOR_CHECKS_NAN, &error), MTL_ERROR_INVALID_DATA,
+        assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_NAN, &error), MTL_ERROR_INVALID_DATA,
                         "Tensor “a”: Element (4700001,) is NaN");
       }
 
   mtl_set_max_threads (0);
-  assert_refuses (check_one (tensors, "b", MTL_TENSOR_CHECKS_NAN, &error), MTL_ERROR_INVALID_DATA,
-                  "Element (2499999,) is NaN");
+  assert_refuses (check_one (tensors, "b", MTL_TENSOR_FILE_CHECKS_NAN, &error),
+                  MTL_ERROR_INVALID_DATA, "Element (2499999,) is NaN");
 }
 
 /* What a mapping would make a signal of, also when it is mapped already. */
@@ -110,7 +111,7 @@ static void
 test_changed (TestFolder    *folder,
               gconstpointer  data)
 {
-  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+  for (MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_MAP; mode <= MTL_TENSOR_FILE_MODE_READ; mode++)
     {
       g_autoptr (GFile) file = write_odd (folder);
       g_autoptr (GFile) other = NULL;
@@ -118,12 +119,12 @@ test_changed (TestFolder    *folder,
       g_autoptr (MtlTensorFile) used = open_file (file, mode);
       g_autoptr (MtlStridedView) view G_GNUC_UNUSED = get_view (used, "bytes");
 
-      assert_right (check (used, MTL_TENSOR_CHECKS_NONE, &error));
+      assert_right (check (used, MTL_TENSOR_FILE_CHECKS_NONE, &error));
       g_assert_cmpint (truncate (g_file_peek_path (file), 20), ==, 0);
       assert_refuses (check (tensors, 0, &error), MTL_ERROR_INVALID_DATA, "file” was changed");
       assert_refuses (check (used, 0, &error), MTL_ERROR_INVALID_DATA, "file” was changed");
       other = write_three (folder, "file");
-      if (mode == MTL_FILE_MODE_MAP && MAPS_NUMBERS)
+      if (mode == MTL_TENSOR_FILE_MODE_MAP && MAPS_NUMBERS)
         assert_refuses (check (used, 0, &error), MTL_ERROR_INVALID_DATA, "file” was replaced");
       mtl_tensor_file_close (used);
       assert_closed (check (used, 0, &error));
@@ -139,10 +140,10 @@ test_sharded (TestFolder    *folder,
   static const char index_text[] = "{\"weight_map\":{\"bytes\":\"file\"}}";
   g_autoptr (GFile) shard G_GNUC_UNUSED = write_odd (folder);
   g_autoptr (GFile) file = write_file (folder, "index", index_text, strlen (index_text));
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
-  assert_right (check (tensors, MTL_TENSOR_CHECKS_NONE, &error));
-  assert_refuses (check (tensors, MTL_TENSOR_CHECKS_BOOL, &error), MTL_ERROR_INVALID_DATA,
+  assert_right (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, &error));
+  assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_BOOL, &error), MTL_ERROR_INVALID_DATA,
                   "Tensor “bools”: Element (2,)");
   assert_right (check_one (tensors, "bytes", ALL, &error));
 }
@@ -161,14 +162,14 @@ test_archive (TestFolder    *folder,
               gconstpointer  data)
 {
   g_autoptr (GFile) file = write_npz (folder, "file", members, G_N_ELEMENTS (members));
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
-  assert_right (check (tensors, MTL_TENSOR_CHECKS_NONE, &error));
-  assert_refuses (check (tensors, MTL_TENSOR_CHECKS_NAN, &error), MTL_ERROR_INVALID_DATA,
+  assert_right (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, &error));
+  assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_NAN, &error), MTL_ERROR_INVALID_DATA,
                   "Tensor “second”: Element (0, 1) is NaN");
-  assert_refuses (check_one (tensors, "third", MTL_TENSOR_CHECKS_NAN, &error),
+  assert_refuses (check_one (tensors, "third", MTL_TENSOR_FILE_CHECKS_NAN, &error),
                   MTL_ERROR_INVALID_DATA, "Tensor “third”: Element (1,) is NaN");
-  assert_refuses (check (tensors, MTL_TENSOR_CHECKS_ALIGNMENT, &error), MTL_ERROR_INVALID_DATA,
+  assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_ALIGNMENT, &error), MTL_ERROR_INVALID_DATA,
                   "Tensor “third”: It begins at byte ");
 }
 
@@ -218,15 +219,16 @@ test_infinities (TestFolder    *folder,
             g_strdup_printf ("{\"x\":{\"dtype\":\"%s\",\"shape\":[1],\"data_offsets\":[0,%u]}}",
                              cases[i].dtype, size);
           g_autoptr (GFile) file = write_safetensors (folder, "file", header, &number, size);
-          g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+          g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
           if (cases[i].has_infinity && more == 1)
-            assert_refuses (check (tensors, MTL_TENSOR_CHECKS_INF | MTL_TENSOR_CHECKS_NAN, &error),
-                            MTL_ERROR_INVALID_DATA, "Element (0,) is infinite");
-          g_assert_true (check (tensors, MTL_TENSOR_CHECKS_INF, NULL)
+            assert_refuses (
+                check (tensors, MTL_TENSOR_FILE_CHECKS_INF | MTL_TENSOR_FILE_CHECKS_NAN, &error),
+                MTL_ERROR_INVALID_DATA, "Element (0,) is infinite");
+          g_assert_true (check (tensors, MTL_TENSOR_FILE_CHECKS_INF, NULL)
                          == !(cases[i].has_infinity && more == 1));
           if (cases[i].has_infinity)
-            g_assert_true (check (tensors, MTL_TENSOR_CHECKS_NAN, NULL) == (more < 2));
+            g_assert_true (check (tensors, MTL_TENSOR_FILE_CHECKS_NAN, NULL) == (more < 2));
         }
 }
 
@@ -253,8 +255,8 @@ test_archive_damaged (TestFolder    *folder,
         i += 30 + strlen ("second.npy");
 
       g_assert_cmpint (pwrite (fd, &(char) { bytes[i] ^ 1 << i % 8 }, 1, i), ==, 1);
-      tensors = mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &error);
-      if (tensors != NULL && check (tensors, MTL_TENSOR_CHECKS_LOADABLE, &error))
+      tensors = mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_MAP, NULL, &error);
+      if (tensors != NULL && check (tensors, MTL_TENSOR_FILE_CHECKS_LOADABLE, &error))
         {
           assert_undamaged (tensors);
           n_unused++;
@@ -277,7 +279,7 @@ test_progress (TestFolder    *folder,
                gconstpointer  data)
 {
   g_autoptr (GFile) file = write_npz (folder, "file", members, 3);
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
   Outcome outcome = outcome_new (NULL);
@@ -296,7 +298,7 @@ test_progress (TestFolder    *folder,
 
 static gboolean
 check_in_background (MtlTensorFile    *tensors,
-                     MtlTensorChecks   checks,
+                     MtlTensorFileChecks   checks,
                      GCancellable     *cancellable,
                      Outcome          *outcome,
                      GError          **error)
@@ -315,14 +317,15 @@ test_async (TestFolder    *folder,
             gconstpointer  data)
 {
   g_autoptr (GFile) file = write_odd (folder);
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   Outcome outcome = outcome_new (NULL);
 
-  assert_right (check_in_background (tensors, MTL_TENSOR_CHECKS_NONE, NULL, &outcome, &error));
+  assert_right (check_in_background (tensors, MTL_TENSOR_FILE_CHECKS_NONE, NULL, &outcome, &error));
   g_assert_cmpint (outcome.done, ==, 13);
   outcome = outcome_new (NULL);
-  assert_refuses (check_in_background (tensors, MTL_TENSOR_CHECKS_BOOL, NULL, &outcome, &error),
-                  MTL_ERROR_INVALID_DATA, "Tensor “bools”");
+  assert_refuses (
+      check_in_background (tensors, MTL_TENSOR_FILE_CHECKS_BOOL, NULL, &outcome, &error),
+      MTL_ERROR_INVALID_DATA, "Tensor “bools”");
 }
 
 static void
@@ -330,7 +333,7 @@ test_cancelled (TestFolder    *folder,
                 gconstpointer  data)
 {
   g_autoptr (GFile) file = write_odd (folder);
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "bytes");
@@ -353,7 +356,7 @@ test_nothing (TestFolder    *folder,
               gconstpointer  data)
 {
   g_autoptr (GFile) file = write_safetensors (folder, "file", "{}", NULL, 0);
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autoptr (MtlTensorFile) bare = g_object_new (MTL_TYPE_TENSOR_FILE, NULL);
 
   assert_right (check (tensors, ALL, &error));

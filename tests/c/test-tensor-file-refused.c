@@ -84,7 +84,7 @@ test_properties (TestFolder    *folder,
                  gconstpointer  data)
 {
   g_autoptr (GFile) file = write_mixture (folder);
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autoptr (MtlTensorFileEntry) good = mtl_tensor_file_lookup_entry (tensors, "good");
   g_autoptr (MtlTensorFileEntry) text = mtl_tensor_file_lookup_entry (tensors, "text");
   g_autoptr (MtlTensorFileEntry) bare = g_object_new (MTL_TYPE_TENSOR_FILE_ENTRY, NULL);
@@ -118,8 +118,8 @@ test_several (TestFolder    *folder,
   static const char *const loadable[] = { "good", "fine", NULL };
   static const char *const others[] = { "text", "record", NULL };
   g_autoptr (GFile) file = write_mixture (folder);
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
-  g_autofree const char **names = mtl_tensor_file_match_names (tensors, NULL);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
+  g_autofree const char **names = mtl_tensor_file_match_loadable_names (tensors, NULL);
   g_autofree const char **all_left_out = mtl_tensor_file_match_refused_names (tensors, NULL);
   g_autofree const char **left_out = mtl_tensor_file_match_refused_names (tensors, "?e*");
   g_autoptr (GAsyncResult) result = NULL;
@@ -156,11 +156,11 @@ test_pattern_of_bytes (TestFolder    *folder,
 {
   static const char *const patterns[] = { "*\xff?", "\xff", "*a?\xf9", "\xc3", "?\x80*" };
   g_autoptr (GFile) file = write_mixture (folder);
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
   for (gsize i = 0; i < G_N_ELEMENTS (patterns); i++)
     {
-      g_autofree const char **names = mtl_tensor_file_match_names (tensors, patterns[i]);
+      g_autofree const char **names = mtl_tensor_file_match_loadable_names (tensors, patterns[i]);
       g_autofree const char **others = mtl_tensor_file_match_refused_names (tensors, patterns[i]);
 
       g_assert_null (names[0]);
@@ -171,7 +171,7 @@ test_pattern_of_bytes (TestFolder    *folder,
 
 static gboolean
 check (MtlTensorFile    *tensors,
-       MtlTensorChecks   checks,
+       MtlTensorFileChecks   checks,
        GError          **error)
 {
   return mtl_tensor_file_check (tensors, checks, NULL, NULL, NULL, error);
@@ -182,27 +182,28 @@ test_check (TestFolder    *folder,
             gconstpointer  data)
 {
   g_autoptr (GFile) file = write_mixture (folder);
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autoptr (MtlTensorFileEntry) good = mtl_tensor_file_lookup_entry (tensors, "good");
   g_autoptr (MtlTensorFileEntry) text = mtl_tensor_file_lookup_entry (tensors, "text");
   g_autoptr (GError) no_error = NULL;
   Outcome outcome = outcome_new (NULL);
 
-  g_assert_true (mtl_tensor_file_check (tensors,
-                                        MTL_TENSOR_CHECKS_NAN | MTL_TENSOR_CHECKS_ALIGNMENT, NULL,
-                                        outcome_on_progress, &outcome, &no_error));
+  g_assert_true (
+      mtl_tensor_file_check (tensors, MTL_TENSOR_FILE_CHECKS_NAN | MTL_TENSOR_FILE_CHECKS_ALIGNMENT,
+                             NULL, outcome_on_progress, &outcome, &no_error));
   g_assert_no_error (no_error);
   g_assert_cmpint (outcome.total, ==, 6);
-  assert_refuses (check (tensors, MTL_TENSOR_CHECKS_LOADABLE, &error), MTL_ERROR_NOT_SUPPORTED,
+  assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_LOADABLE, &error), MTL_ERROR_NOT_SUPPORTED,
                   "file”: Tensor “text”: The element type “<U3”");
 
-  g_assert_true (mtl_tensor_file_entry_check (good, MTL_TENSOR_CHECKS_LOADABLE, NULL, &no_error));
-  g_assert_true (mtl_tensor_file_entry_check (text, MTL_TENSOR_CHECKS_NONE, NULL, &no_error));
+  g_assert_true (
+      mtl_tensor_file_entry_check (good, MTL_TENSOR_FILE_CHECKS_LOADABLE, NULL, &no_error));
+  g_assert_true (mtl_tensor_file_entry_check (text, MTL_TENSOR_FILE_CHECKS_NONE, NULL, &no_error));
   g_assert_no_error (no_error);
-  assert_refuses (mtl_tensor_file_entry_check (text, MTL_TENSOR_CHECKS_LOADABLE, NULL, &error),
+  assert_refuses (mtl_tensor_file_entry_check (text, MTL_TENSOR_FILE_CHECKS_LOADABLE, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "Tensor “text”: ");
   mtl_tensor_file_close (tensors);
-  assert_closed (mtl_tensor_file_entry_check (text, MTL_TENSOR_CHECKS_NONE, NULL, &error));
+  assert_closed (mtl_tensor_file_entry_check (text, MTL_TENSOR_FILE_CHECKS_NONE, NULL, &error));
 }
 
 /* Neither is told by its name, but what is no array gives way. */
@@ -226,7 +227,7 @@ test_same_names (TestFolder    *folder,
     "text", NULL,
   };
   g_autoptr (GFile) file = write_npz (folder, "file", members, G_N_ELEMENTS (members));
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autofree const char **names = mtl_tensor_file_list_names (tensors);
   g_autoptr (MtlTensorFileEntry) last = g_list_model_get_item (G_LIST_MODEL (tensors), 8);
 
@@ -300,11 +301,11 @@ test_members (TestFolder    *folder,
       memcpy (changed + (cases[i].is_local ? local : directory) + cases[i].at, cases[i].bytes,
               cases[i].size);
       changed_file = write_file (folder, "file", changed, size);
-      tensors = open_file (changed_file, MTL_FILE_MODE_MAP);
+      tensors = open_file (changed_file, MTL_TENSOR_FILE_MODE_MAP);
       g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 2);
       assert_tensor (tensors, "a", 'a', 'b', 'c');
       assert_refused (tensors, cases[i].name, MTL_ERROR, cases[i].code, cases[i].message);
-      g_assert_true (check (tensors, MTL_TENSOR_CHECKS_NONE, NULL));
+      g_assert_true (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, NULL));
     }
 }
 
@@ -323,7 +324,7 @@ test_names_of_bytes (TestFolder    *folder,
     "\\xff\\\\ (member 1)", "\\xff\\\\", "\\xff\\\\ (member 3)", "\\xfe", NULL,
   };
   g_autoptr (GFile) file = write_npz (folder, "file", members, G_N_ELEMENTS (members));
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autofree const char **names = mtl_tensor_file_list_names (tensors);
   g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, names[3]);
   gsize n_dims;
@@ -346,8 +347,8 @@ test_nothing_loadable (TestFolder    *folder,
   static const TestMember broken[] = { { "a.npy", "{", NULL, 0, FALSE } };
   g_autoptr (GFile) of_text = write_npz (folder, "text", text, 1);
   g_autoptr (GFile) of_broken = write_npz (folder, "broken", broken, 1);
-  g_autoptr (MtlTensorFile) with_text = open_file (of_text, MTL_FILE_MODE_MAP);
-  g_autoptr (MtlTensorFile) with_broken = open_file (of_broken, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) with_text = open_file (of_text, MTL_TENSOR_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) with_broken = open_file (of_broken, MTL_TENSOR_FILE_MODE_MAP);
 
   assert_refused (with_text, "a", MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "“<U1”");
   assert_refused (with_broken, "a", MTL_ERROR, MTL_ERROR_INVALID_DATA, "A string was expected");
@@ -376,8 +377,8 @@ test_safetensors (TestFolder    *folder,
       g_assert_cmpstr (mtl_tensor_file_entry_get_type_name (entry), ==, "F7_E1M5");
       assert_dims (mtl_tensor_file_entry_get_shape (entry, &n_dims), n_dims, 2, 3);
       g_assert_cmpuint (mtl_tensor_file_entry_get_n_bytes (entry), ==, 5);
-      g_assert_true (check (tensors, MTL_TENSOR_CHECKS_NONE, NULL));
-      assert_refuses (check (tensors, MTL_TENSOR_CHECKS_LOADABLE, &error),
+      g_assert_true (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, NULL));
+      assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_LOADABLE, &error),
                       MTL_ERROR_NOT_SUPPORTED, "Tensor “new”: ");
     }
 }
@@ -393,10 +394,10 @@ test_unnamed (TestFolder    *folder,
   static const char index[] = "{\"weight_map\": {\"a\": \"1\"}}";
   g_autoptr (GFile) shard G_GNUC_UNUSED = write_safetensors (folder, "1", header, "\1?????", 6);
   g_autoptr (GFile) file = write_file (folder, "index", index, strlen (index));
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
-  g_assert_true (check (tensors, MTL_TENSOR_CHECKS_NONE, NULL));
-  assert_refuses (check (tensors, MTL_TENSOR_CHECKS_LOADABLE, &error), MTL_ERROR_NOT_SUPPORTED,
+  g_assert_true (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, NULL));
+  assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_LOADABLE, &error), MTL_ERROR_NOT_SUPPORTED,
                   "1”: Tensor “new”: ");
 }
 

@@ -19,7 +19,7 @@ static void
 test_threads (TestFolder    *folder,
               gconstpointer  data)
 {
-  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+  for (MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_MAP; mode <= MTL_TENSOR_FILE_MODE_READ; mode++)
     {
       g_autoptr (GFile) file = write_three (folder, "file");
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
@@ -139,7 +139,7 @@ check_in_thread (gpointer tensors)
     {
       g_autoptr (GError) error = NULL;
 
-      g_assert_true (mtl_tensor_file_check (tensors, MTL_TENSOR_CHECKS_NAN, NULL, NULL, NULL,
+      g_assert_true (mtl_tensor_file_check (tensors, MTL_TENSOR_FILE_CHECKS_NAN, NULL, NULL, NULL,
                                             &error));
       g_assert_no_error (error);
     }
@@ -151,7 +151,7 @@ test_check (TestFolder    *folder,
             gconstpointer  data)
 {
   g_autoptr (GFile) file = write_archive (folder, 1000);
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   GThread *threads[4];
 
   /* While it is mapped, and its descriptor would be closed. */
@@ -184,7 +184,7 @@ test_entries (TestFolder    *folder,
               gconstpointer  data)
 {
   g_autoptr (GFile) file = write_three (folder, "file");
-  MtlTensorFile *tensors = open_file (file, MTL_FILE_MODE_MAP);
+  MtlTensorFile *tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   GThread *threads[3];
 
   for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)

@@ -18,12 +18,13 @@ test_order (TestFolder    *folder,
       MtlStridedView **all = get_views (tensors, NULL, 3);
       MtlStridedView **some = get_views (tensors, "?", 2);
 
-      g_assert_cmpint (mtl_strided_view_is_read_only (all[0]), ==, mode == MTL_FILE_MODE_MAP);
+      g_assert_cmpint (mtl_strided_view_is_read_only (all[0]), ==,
+                       mode == MTL_TENSOR_FILE_MODE_MAP);
       assert_elements (all[0], 1, 2, 3);
       assert_elements (all[1], 4, 5, 6, -1);
       assert_elements (all[2]);
       g_assert_cmpint (mtl_strided_view_equal (all[1], some[1]), ==,
-                       mode == MTL_FILE_MODE_MAP && MAPS_NUMBERS);
+                       mode == MTL_TENSOR_FILE_MODE_MAP && MAPS_NUMBERS);
       free_views (get_views (tensors, "x*", 0), 0);
       free_views (all, 3);
       free_views (some, 2);
@@ -51,7 +52,7 @@ test_progress (TestFolder    *folder,
       g_assert_no_error (error);
       assert_large (views);
       free_views (views, n_views);
-      if (mode == MTL_FILE_MODE_MAP)
+      if (mode == MTL_TENSOR_FILE_MODE_MAP)
         {
           g_assert_cmpuint (outcome.n_calls, ==, 0);
           continue;
@@ -79,13 +80,13 @@ test_cancelled (TestFolder    *folder,
       Outcome outcome = outcome_new (cancellable);
       gsize n_views = 77;
 
-      if (mode == MTL_FILE_MODE_MAP)
+      if (mode == MTL_TENSOR_FILE_MODE_MAP)
         g_cancellable_cancel (cancellable);
       g_assert_null (mtl_tensor_file_load_views (tensors, NULL, cancellable, outcome_on_progress,
                                                  &outcome, &n_views, &error));
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
       g_assert_cmpuint (n_views, ==, 0);
-      if (mode == MTL_FILE_MODE_READ)
+      if (mode == MTL_TENSOR_FILE_MODE_READ)
         g_assert_cmpuint (outcome.n_calls, ==, 1);
     }
 
@@ -127,7 +128,7 @@ test_cut_meanwhile (TestFolder    *folder,
   for (guint n_threads = 1; n_threads <= 3; n_threads += 2)
     {
       g_autoptr (GFile) file = write_large (folder, "file");
-      g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
+      g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
       g_autoptr (GError) error = NULL;
       gsize n_views;
 
@@ -188,8 +189,8 @@ test_one_async (TestFolder    *folder,
       g_assert_true (mtl_strided_view_array_equal (by_entry, expected, NULL, &error));
 
       outcome = outcome_new_without_progress ();
-      mtl_tensor_file_entry_check_async (entry, MTL_TENSOR_CHECKS_NONE, G_PRIORITY_DEFAULT, NULL,
-                                         outcome_on_ready, &outcome);
+      mtl_tensor_file_entry_check_async (entry, MTL_TENSOR_FILE_CHECKS_NONE, G_PRIORITY_DEFAULT,
+                                         NULL, outcome_on_ready, &outcome);
       checked = outcome_wait (&outcome);
       g_assert_true (mtl_tensor_file_entry_check_finish (entry, checked, &error));
       g_assert_no_error (error);
@@ -215,7 +216,7 @@ test_async (TestFolder    *folder,
       g_assert_no_error (error);
       assert_large (views);
       free_views (views, n_views);
-      if (mode == MTL_FILE_MODE_READ)
+      if (mode == MTL_TENSOR_FILE_MODE_READ)
         g_assert_cmpint (outcome.done, ==, get_large_size ());
 
       g_cancellable_cancel (cancellable);
@@ -281,7 +282,7 @@ test_prefetch_reads (TestFolder    *folder,
                      gconstpointer  data)
 {
   g_autoptr (GFile) file = write_large (folder, "file");
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = NULL;
   int fd = g_open (g_file_peek_path (file), O_RDONLY, 0);
@@ -318,7 +319,7 @@ test_async_forgotten (TestFolder    *folder,
                       gconstpointer  data)
 {
   g_autoptr (GFile) file = write_three (folder, "file");
-  MtlTensorFile *tensors = open_file (file, MTL_FILE_MODE_READ);
+  MtlTensorFile *tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   Outcome outcome = outcome_new (NULL);
   g_autoptr (GAsyncResult) result = NULL;
   GWeakRef weak;

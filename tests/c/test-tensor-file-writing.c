@@ -41,7 +41,7 @@ new_of_value (double value,
 static double
 read_value (GFile *file)
 {
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   g_autoptr (MtlStridedView) straight = get_view (tensors, "straight");
   g_autoptr (MtlStridedView) turned = get_view (tensors, "turned");
   const float *data[] = { mtl_strided_view_get_data (straight),
@@ -156,7 +156,7 @@ test_async (TestFolder    *folder,
   g_assert_no_error (error);
   g_assert_cmpint (outcome.done, ==, get_size (file));
   g_assert_cmpfloat (read_value (file), ==, 1);
-  tensors = open_file (file, MTL_FILE_MODE_READ);
+  tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 2);
   g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
 
@@ -194,7 +194,7 @@ static void
 assert_series (GFile *index,
                guint  n)
 {
-  g_autoptr (MtlTensorFile) tensors = open_file (index, MTL_FILE_MODE_READ);
+  g_autoptr (MtlTensorFile) tensors = open_file (index, MTL_TENSOR_FILE_MODE_READ);
 
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, n);
   g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
@@ -233,7 +233,7 @@ test_shards (TestFolder    *folder,
   g_assert_cmpint (outcome.done, ==, outcome.total);
   g_assert_cmpuint (count_names (folder), ==, 6);
   assert_series (index, 10);
-  tensors = open_file (last, MTL_FILE_MODE_READ);
+  tensors = open_file (last, MTL_TENSOR_FILE_MODE_READ);
   names = mtl_tensor_file_list_names (tensors);
   g_assert_cmpstrv ((char **) names, (char **) expected);
 
@@ -291,7 +291,7 @@ test_shards_alone (TestFolder    *folder,
       for (guint i = 0; i < 2; i++)
         {
           g_autoptr (GFile) file = get_shard (folder, i, 2);
-          g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
+          g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
           guint64 place = get_place (tensors, names[order][i][0]);
 
           g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
@@ -336,7 +336,7 @@ test_fewer_shards (TestFolder    *folder,
   for (guint i = 0; i < 5; i++)
     {
       g_autoptr (GFile) file = get_shard (folder, i, 5);
-      g_autoptr (MtlTensorFile) tensors G_GNUC_UNUSED = open_file (file, MTL_FILE_MODE_READ);
+      g_autoptr (MtlTensorFile) tensors G_GNUC_UNUSED = open_file (file, MTL_TENSOR_FILE_MODE_READ);
       GStatBuf after;
 
       g_assert_cmpint (g_stat (g_file_peek_path (file), &after), ==, 0);
@@ -399,7 +399,7 @@ test_over_itself (TestFolder    *folder,
                   gconstpointer  data)
 {
   g_autoptr (GFile) file = write_three (folder, "file");
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autoptr (MtlStridedView) a = get_view (tensors, "a");
   g_autoptr (MtlStridedView) b = get_view (tensors, "b");
   g_autoptr (MtlStridedView) turned = mtl_strided_view_transpose (b);
@@ -412,7 +412,7 @@ test_over_itself (TestFolder    *folder,
   write_tensors (builder, file);
   assert_elements (b, 4, 5, 6, -1);
 
-  again = open_file (file, MTL_FILE_MODE_MAP);
+  again = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   assert_tensor (again, "a", 1, 2, 3);
   assert_tensor (again, "b", 4, 5, 6, -1);
   assert_tensor (again, "turned", 4, 6, 5, -1);
@@ -461,7 +461,7 @@ test_cut_source (TestFolder    *folder,
       g_autoptr (MtlStridedView) view = NULL;
 
       write_tensors (builder, source);
-      tensors = open_file (source, MTL_FILE_MODE_MAP);
+      tensors = open_file (source, MTL_TENSOR_FILE_MODE_MAP);
       view = get_view (tensors, "straight");
       add_in_way (copy, view, i);
       g_assert_cmpint (truncate (g_file_peek_path (source), 100000), ==, 0);

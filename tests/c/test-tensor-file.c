@@ -12,7 +12,7 @@ assert_properties (MtlTensorFile *tensors)
 {
   g_autoptr (GFile) file = NULL;
   g_autoptr (MtlDevice) device = NULL;
-  MtlFileMode mode;
+  MtlTensorFileMode mode;
   MtlTensorFileFormat format;
 
   g_object_get (tensors, "file", &file, "device", &device, "mode", &mode, "format", &format, NULL);
@@ -29,7 +29,7 @@ test_description (TestFolder    *folder,
   static const char *const names[] = { "a", "b", "none", NULL };
   static const char *const keys[] = { "format", "who", NULL };
   g_autoptr (GFile) file = write_three (folder, "any.name");
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_AUTO);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_AUTO);
   g_autofree const char **all = mtl_tensor_file_list_names (tensors);
   g_autofree const char **all_keys = mtl_tensor_file_list_metadata_keys (tensors);
   g_autoptr (GError) error = NULL;
@@ -43,7 +43,7 @@ test_description (TestFolder    *folder,
   g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "who"), ==, "me");
   g_assert_null (mtl_tensor_file_get_metadata (tensors, "what"));
   g_assert_true (mtl_tensor_file_get_file (tensors) == file);
-  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_FILE_MODE_MAP);
+  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_TENSOR_FILE_MODE_MAP);
   g_assert_cmpint (mtl_tensor_file_get_format (tensors), ==, MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
   g_assert_true (mtl_tensor_file_get_device (tensors) == mtl_device_get_host ());
 
@@ -64,7 +64,7 @@ test_list (TestFolder    *folder,
            gconstpointer  data)
 {
   g_autoptr (GFile) file = write_three (folder, "file");
-  MtlTensorFile *tensors = open_file (file, MTL_FILE_MODE_MAP);
+  MtlTensorFile *tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   GListModel *list = G_LIST_MODEL (tensors);
   g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (list, 1);
   g_autoptr (MtlTensorFileEntry) same = NULL;
@@ -112,7 +112,7 @@ test_mapped (TestFolder    *folder,
 {
   g_autoptr (GFile) file = write_three (folder, "file");
   guint n_open = count_descriptors ();
-  MtlTensorFile *tensors = open_file (file, MTL_FILE_MODE_MAP);
+  MtlTensorFile *tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   MtlStridedView *a, *b;
   g_autoptr (MtlStridedView) again = NULL;
   g_autoptr (MtlStridedView) none = NULL;
@@ -145,10 +145,10 @@ test_read (TestFolder    *folder,
 {
   g_autoptr (GFile) file = write_three (folder, "file");
   g_autoptr (GError) error = NULL;
-  MtlTensorFile *tensors = open_file (file, MTL_FILE_MODE_READ);
+  MtlTensorFile *tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   MtlStridedView *view = get_view (tensors, "b");
 
-  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_FILE_MODE_READ);
+  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_TENSOR_FILE_MODE_READ);
   g_assert_true (mtl_strided_view_fill_double (view, 7, NULL, &error));
   g_assert_no_error (error);
   assert_tensor (tensors, "b", 4, 5, 6, -1);
@@ -180,7 +180,8 @@ test_npy (TestFolder    *folder,
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
-    for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+    for (MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_MAP; mode <= MTL_TENSOR_FILE_MODE_READ;
+         mode++)
       {
         guint8 content[10 + 70 + 16] = "\x93NUMPY\1\0\x46";
         g_autoptr (GFile) file = NULL;
@@ -219,7 +220,7 @@ static void
 test_sharded (TestFolder    *folder,
               gconstpointer  data)
 {
-  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+  for (MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_MAP; mode <= MTL_TENSOR_FILE_MODE_READ; mode++)
     {
       g_autoptr (GFile) file = write_sharded (folder);
       guint n_open = count_descriptors ();
@@ -242,7 +243,7 @@ static gpointer
 open_any (GFile   *file,
           GError **error)
 {
-  return mtl_tensor_file_open (file, NULL, error);
+  return mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, error);
 }
 
 static gpointer
@@ -252,11 +253,12 @@ open_cancelled (GFile   *file,
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
 
   g_cancellable_cancel (cancellable);
-  return mtl_tensor_file_open (file, cancellable, error);
+  return mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, cancellable, error);
 }
 
-#define assert_open_refuses(file, code, value) \
-  assert_fails (mtl_tensor_file_open ((file), NULL, &error), code, value)
+#define assert_open_refuses(file, code, value)                                                     \
+  assert_fails (mtl_tensor_file_open ((file), NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error),      \
+                code, value)
 
 static void
 write_archive_of_bytes (TestFolder *folder,
@@ -276,7 +278,7 @@ assert_second_refused (GFile      *file,
                        int         code,
                        const char *message)
 {
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "y");
   g_autofree char *name = g_file_get_basename (mtl_tensor_file_entry_get_file (entry));
   gsize n_dims;
@@ -299,7 +301,7 @@ test_sharded_wrong (TestFolder    *folder,
   g_autoptr (GFile) file = write_sharded (folder);
   g_autoptr (GFile) second = NULL;
   g_autoptr (GFile) itself = NULL;
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
   /* Another file, before a view was made. */
   second = write_three (folder, "2");
@@ -329,7 +331,7 @@ test_sharded_missing (TestFolder    *folder,
 
   g_assert_cmpint (g_unlink (g_file_peek_path (first)), ==, 0);
   {
-    g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+    g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
     /* Only those that are left are read. */
     g_assert_null (mtl_tensor_file_get_metadata (tensors, "format"));
@@ -387,7 +389,7 @@ test_missing_tensor (TestFolder    *folder,
                      gconstpointer  data)
 {
   g_autoptr (GFile) file = write_three (folder, "file");
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
   assert_fails (mtl_tensor_file_load_view (tensors, "c\n", NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
                 "no tensor “c\\n” among the 3");
@@ -400,7 +402,7 @@ static void
 test_changed (TestFolder    *folder,
               gconstpointer  data)
 {
-  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+  for (MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_MAP; mode <= MTL_TENSOR_FILE_MODE_READ; mode++)
     {
       g_autoptr (GFile) file = write_three (folder, "file");
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
@@ -416,7 +418,7 @@ static void
 test_replaced (TestFolder    *folder,
                gconstpointer  data)
 {
-  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+  for (MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_MAP; mode <= MTL_TENSOR_FILE_MODE_READ; mode++)
     {
       g_autoptr (GFile) file = write_three (folder, "file");
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
@@ -436,10 +438,10 @@ test_cancelled (TestFolder    *folder,
   g_autoptr (GError) error = NULL;
 
   g_cancellable_cancel (cancellable);
-  g_assert_null (mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_AUTO, cancellable, &error));
+  g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_clear_error (&error);
-  g_assert_null (mtl_tensor_file_open (file, cancellable, &error));
+  g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
@@ -452,7 +454,7 @@ test_views_cancelled (TestFolder    *folder,
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
 
   g_cancellable_cancel (cancellable);
-  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+  for (MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_MAP; mode <= MTL_TENSOR_FILE_MODE_READ; mode++)
     {
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
       g_autoptr (GError) error = NULL;
@@ -475,11 +477,12 @@ test_open_short (TestFolder    *folder,
 {
   g_autoptr (GFile) file = write_three (folder, "file");
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, NULL, &error);
+  g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO,
+                                                            NULL, &error);
 
   g_assert_no_error (error);
   g_assert_true (mtl_tensor_file_get_device (tensors) == mtl_device_get_host ());
-  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_FILE_MODE_MAP);
+  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_TENSOR_FILE_MODE_MAP);
   assert_tensor (tensors, "a", 1, 2, 3);
 }
 
@@ -490,8 +493,8 @@ open_in_background (GFile         *file,
 {
   g_autoptr (GAsyncResult) result = NULL;
 
-  mtl_tensor_file_open_async (file, mtl_device_get_host (), MTL_FILE_MODE_READ, G_PRIORITY_DEFAULT,
-                              cancellable, keep_result, &result);
+  mtl_tensor_file_open_async (file, mtl_device_get_host (), MTL_TENSOR_FILE_MODE_READ,
+                              G_PRIORITY_DEFAULT, cancellable, keep_result, &result);
   return mtl_tensor_file_open_finish (wait_for_kept (&result), error);
 }
 
@@ -506,7 +509,7 @@ test_open_async (TestFolder    *folder,
   g_autoptr (MtlTensorFile) tensors = open_in_background (file, cancellable, &error);
 
   g_assert_no_error (error);
-  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_FILE_MODE_READ);
+  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_TENSOR_FILE_MODE_READ);
   assert_tensor (tensors, "a", 1, 2, 3);
   g_assert_null (open_in_background (missing, NULL, &error));
   assert_system_failed (error, G_IO_ERROR_NOT_FOUND, "missing” cannot be opened");
@@ -528,8 +531,8 @@ test_priority (TestFolder    *folder,
       g_autoptr (GAsyncResult) result = NULL;
       g_autoptr (MtlTensorFile) tensors = NULL;
 
-      mtl_tensor_file_open_async (file, NULL, MTL_FILE_MODE_AUTO, priorities[i], NULL, keep_result,
-                                  &result);
+      mtl_tensor_file_open_async (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, priorities[i], NULL,
+                                  keep_result, &result);
       while (result == NULL)
         g_main_context_iteration (NULL, TRUE);
       g_assert_cmpint (g_task_get_priority (G_TASK (result)), ==, priorities[i]);
@@ -570,8 +573,8 @@ test_foreign_device (TestFolder    *folder,
                      gconstpointer  data)
 {
   static const MtlError codes[] = {
-    [MTL_FILE_MODE_MAP] = MTL_ERROR_NEEDS_COPY,
-    [MTL_FILE_MODE_READ] = MTL_ERROR_NOT_SUPPORTED,
+    [MTL_TENSOR_FILE_MODE_MAP] = MTL_ERROR_NEEDS_COPY,
+    [MTL_TENSOR_FILE_MODE_READ] = MTL_ERROR_NOT_SUPPORTED,
   };
   Producer producer;
   g_autoptr (GFile) file = write_three (folder, "file");
@@ -602,7 +605,7 @@ static void
 test_close (TestFolder    *folder,
             gconstpointer  data)
 {
-  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+  for (MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_MAP; mode <= MTL_TENSOR_FILE_MODE_READ; mode++)
     {
       g_autoptr (GFile) file = write_three (folder, "file");
       guint n_open = count_descriptors ();
@@ -629,7 +632,7 @@ assert_names_match (MtlTensorFile *tensors,
                     const char    *pattern,
                     const char    *expected)
 {
-  g_autofree const char **names = mtl_tensor_file_match_names (tensors, pattern);
+  g_autofree const char **names = mtl_tensor_file_match_loadable_names (tensors, pattern);
   g_autofree char *all = g_strjoinv (" ", (char **) names);
 
   g_assert_cmpstr (all, ==, expected);
@@ -640,7 +643,7 @@ test_match_names (TestFolder    *folder,
                   gconstpointer  data)
 {
   g_autoptr (GFile) file = write_three (folder, "file");
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
   assert_names_match (tensors, NULL, "a b none");
   assert_names_match (tensors, "*", "a b none");
@@ -657,7 +660,7 @@ test_written (TestFolder    *folder,
 {
   const struct timespec times[2] = { { 1, 2 }, { 3, 4 } };
 
-  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+  for (MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_MAP; mode <= MTL_TENSOR_FILE_MODE_READ; mode++)
     {
       g_autoptr (GFile) file = write_three (folder, "file");
       const char *path = g_file_peek_path (file);

@@ -44,11 +44,11 @@ write_three (TestFolder *folder,
 
 static inline MtlTensorFile *
 open_on_device (GFile       *file,
-                MtlFileMode  mode,
+                MtlTensorFileMode  mode,
                 MtlDevice   *device)
 {
   g_autoptr (GError) error = NULL;
-  MtlTensorFile *tensors = mtl_tensor_file_open_full (file, device, mode, NULL, &error);
+  MtlTensorFile *tensors = mtl_tensor_file_open (file, device, mode, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_true (mtl_tensor_file_get_device (tensors)
@@ -58,7 +58,7 @@ open_on_device (GFile       *file,
 
 static inline MtlTensorFile *
 open_file (GFile       *file,
-           MtlFileMode  mode)
+           MtlTensorFileMode  mode)
 {
   return open_on_device (file, mode, NULL);
 }
@@ -236,7 +236,7 @@ free_views (MtlStridedView **views,
 }
 
 #define MODES(mode) \
-  MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++
+  MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_MAP; mode <= MTL_TENSOR_FILE_MODE_READ; mode++
 
 static inline MtlStridedView **
 get_views (MtlTensorFile *tensors,

@@ -16,9 +16,10 @@ OBJECT (buffer_new_for_data,
 OBJECT (buffer_new_for_handle,
         mtl_buffer_new_for_handle (f->data, sizeof f->data, f->device, NULL, NULL, error))
 OBJECT (buffer_new_mapped, mtl_buffer_new_mapped (f->file, NULL, 0, 8, NULL, error))
-OBJECT (buffer_new_mapped_async,
-        (mtl_buffer_new_mapped_async (f->file, NULL, 0, 8, G_PRIORITY_DEFAULT, NULL, take_result, f),
-         mtl_buffer_new_mapped_finish (wait_for_result (f), error)))
+OBJECT (
+    buffer_new_mapped_async,
+    (mtl_buffer_new_mapped_async (f->file, NULL, 0, 8, G_PRIORITY_DEFAULT, NULL, take_result, f),
+     mtl_buffer_new_mapped_finish (wait_for_result (f), error)))
 OBJECT (buffer_dup_mapped_file, dup_mapped_file (f, error))
 OBJECT (buffer_slice, mtl_buffer_slice (f->buffer, 8, 16, error))
 OBJECT (buffer_copy, mtl_buffer_copy (f->buffer, NULL, error))
@@ -133,7 +134,7 @@ OBJECT (view_new_from_doubles,
 DONE (view_new_from_metal_tensor, refuses_tensor (f, error))
 OBJECT (view_new_from_variant,
         mtl_strided_view_new_from_variant (f->variant, f->dtype, DIMS (3), error))
-OBJECT (view_new_like, mtl_strided_view_new_like (f->view, error))
+OBJECT (view_new_like, mtl_strided_view_new_zeros_like (f->view, error))
 
 /* Other views of the same memory */
 OBJECT (view_as_read_only, mtl_strided_view_as_read_only (f->view))
@@ -241,12 +242,12 @@ MEMORY (compute_histogram_async,
         (mtl_strided_view_compute_histogram_async (f->view, 0, 4, 8, NULL, NULL, NULL, NULL,
                                                    take_result, f),
          mtl_strided_view_compute_histogram_finish (f->view, wait_for_result (f), &f->n, error)))
-OBJECT (compute_statistic,
-        mtl_strided_view_compute_statistic (f->view, MTL_STATISTIC_MEAN, NULL, 0, NULL, error))
-OBJECT (compute_statistic_async,
-        (mtl_strided_view_compute_statistic_async (f->view, MTL_STATISTIC_MEAN, AXES (0), NULL,
+OBJECT (reduce,
+        mtl_strided_view_reduce (f->view, MTL_REDUCTION_MEAN, NULL, 0, NULL, error))
+OBJECT (reduce_async,
+        (mtl_strided_view_reduce_async (f->view, MTL_REDUCTION_MEAN, AXES (0), NULL,
                                                    take_result, f),
-         mtl_strided_view_compute_statistic_finish (f->view, wait_for_result (f), error)))
+         mtl_strided_view_reduce_finish (f->view, wait_for_result (f), error)))
 OBJECT (compute_statistics_large, mtl_strided_view_compute_statistics (f->large, NULL, error))
 OBJECT (
     compute_statistics_async,
@@ -280,20 +281,26 @@ OBJECT (export_dlpack_copy,
                                         error))
 
 /* Tensor files */
-OBJECT (file_open, mtl_tensor_file_open (f->file, NULL, error))
-OBJECT (file_open_full, mtl_tensor_file_open_full (f->file, NULL, f->file_mode, NULL, error))
+OBJECT (file_open, mtl_tensor_file_open (f->file, NULL, f->file_mode, NULL, error))
 OBJECT (file_open_async,
         (mtl_tensor_file_open_async (f->file, NULL, f->file_mode, G_PRIORITY_DEFAULT, NULL,
                                      take_result, f),
          mtl_tensor_file_open_finish (wait_for_result (f), error)))
 DONE (file_check,
-      mtl_tensor_file_check (f->tensors, MTL_TENSOR_CHECKS_NONE, NULL, NULL, NULL, error))
+      mtl_tensor_file_check (f->tensors, MTL_TENSOR_FILE_CHECKS_NONE, NULL, NULL, NULL, error))
 DONE (file_check_async,
-      (mtl_tensor_file_check_async (f->tensors, MTL_TENSOR_CHECKS_NONE, G_PRIORITY_DEFAULT, NULL,
-                                    NULL, NULL, NULL, take_result, f),
+      (mtl_tensor_file_check_async (f->tensors,
+                                    MTL_TENSOR_FILE_CHECKS_NONE,
+                                    G_PRIORITY_DEFAULT,
+                                    NULL,
+                                    NULL,
+                                    NULL,
+                                    NULL,
+                                    take_result,
+                                    f),
        mtl_tensor_file_check_finish (f->tensors, wait_for_result (f), error)))
 MEMORY (file_list_names, mtl_tensor_file_list_names (f->tensors))
-MEMORY (file_match_names, mtl_tensor_file_match_names (f->tensors, "*"))
+MEMORY (file_match_names, mtl_tensor_file_match_loadable_names (f->tensors, "*"))
 MEMORY (file_match_refused_names, mtl_tensor_file_match_refused_names (f->tensors, "*"))
 MEMORY (file_list_metadata_keys, mtl_tensor_file_list_metadata_keys (f->tensors))
 OBJECT (file_load_view, load_new_view (f, error))
@@ -313,9 +320,9 @@ DONE (file_load_views_async,
 DONE (file_prefetch, mtl_tensor_file_prefetch (f->tensors, &f->loaded, 1, error))
 LASTING_OBJECT (file_lookup_entry, look_up_new_entry (f))
 DONE (entry_check,
-      mtl_tensor_file_entry_check (f->entry, MTL_TENSOR_CHECKS_NONE, NULL, error))
+      mtl_tensor_file_entry_check (f->entry, MTL_TENSOR_FILE_CHECKS_NONE, NULL, error))
 DONE (entry_check_async,
-      (mtl_tensor_file_entry_check_async (f->entry, MTL_TENSOR_CHECKS_NONE, G_PRIORITY_DEFAULT,
+      (mtl_tensor_file_entry_check_async (f->entry, MTL_TENSOR_FILE_CHECKS_NONE, G_PRIORITY_DEFAULT,
                                           NULL, take_result, f),
        mtl_tensor_file_entry_check_finish (f->entry, wait_for_result (f), error)))
 OBJECT (entry_load_view_async,

@@ -47,7 +47,7 @@ typedef struct
   Producer producer;
 
   GFile *file;
-  MtlFileMode file_mode;
+  MtlTensorFileMode file_mode;
   const char *name; /* of a tensor */
   MtlTensorFile *tensors;
   MtlTensorFile *unlisted; /* the same, opened for each run */
@@ -155,8 +155,8 @@ static MtlStridedView *
 load_new_view (Fixture  *f,
                GError  **error)
 {
-  g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open_full (f->file, NULL, f->file_mode, NULL,
-                                                                 error);
+  g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (f->file, NULL, f->file_mode, NULL,
+                                                            error);
 
   return tensors != NULL ? mtl_tensor_file_load_view (tensors, f->name, NULL, error) : NULL;
 }
@@ -629,7 +629,7 @@ test_host (TestFolder    *folder,
   Fixture f = { folder, "host, safetensors, mapped" };
 
   f.file = write_many (folder, "file");
-  f.file_mode = MTL_FILE_MODE_MAP;
+  f.file_mode = MTL_TENSOR_FILE_MODE_MAP;
   f.name = "first";
   set_up (&f, new_transposed (MTL_DTYPE_FLOAT32), mtl_device_get_host (), MTL_STORAGE_MODE_HOST);
   set_up_files (&f);
@@ -655,7 +655,7 @@ test_private (TestFolder    *folder,
 
   g_assert_no_error (error);
   f.file = write_npz (folder, "file", members, G_N_ELEMENTS (members));
-  f.file_mode = MTL_FILE_MODE_READ;
+  f.file_mode = MTL_TENSOR_FILE_MODE_READ;
   f.name = "first";
   set_up (&f, view, device, MTL_STORAGE_MODE_PRIVATE);
   set_up_files (&f);
@@ -670,7 +670,7 @@ test_packed (TestFolder    *folder,
   Fixture f = { folder, "6 bits, an index, read" };
 
   f.file = write_index (folder);
-  f.file_mode = MTL_FILE_MODE_READ;
+  f.file_mode = MTL_TENSOR_FILE_MODE_READ;
   f.name = "first";
   set_up (&f, new_transposed (MTL_DTYPE_FLOAT6_E2M3FN), mtl_device_get_host (),
           MTL_STORAGE_MODE_HOST);

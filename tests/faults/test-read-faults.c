@@ -35,7 +35,7 @@ static const Fault read_faults[] = {
 typedef struct
 {
   GFile *file;
-  MtlFileMode mode;
+  MtlTensorFileMode mode;
   char *expected; /* of all names and bytes, from when nothing fails */
 } ReadCase;
 
@@ -95,12 +95,12 @@ run_read (gpointer   data,
           GError   **error)
 {
   ReadCase *self = data;
-  g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open_full (self->file, NULL, self->mode, NULL,
-                                                                 error);
+  g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (self->file, NULL, self->mode, NULL,
+                                                            error);
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
 
   if (tensors == NULL || !get_each (tensors, sum, error) || !get_all (tensors, sum, error)
-      || !mtl_tensor_file_check (tensors, MTL_TENSOR_CHECKS_BOOL, NULL, NULL, NULL, error))
+      || !mtl_tensor_file_check (tensors, MTL_TENSOR_FILE_CHECKS_BOOL, NULL, NULL, NULL, error))
     return FALSE;
 
   if (self->expected == NULL)
@@ -114,7 +114,7 @@ try_reads (TestFolder *folder,
            GFile      *file)
 {
   /* It is mapped where nothing else is said, by one call more. */
-  static const MtlFileMode modes[] = { MTL_FILE_MODE_AUTO, MTL_FILE_MODE_READ };
+  static const MtlTensorFileMode modes[] = { MTL_TENSOR_FILE_MODE_AUTO, MTL_TENSOR_FILE_MODE_READ };
 
   for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
     {
@@ -213,9 +213,11 @@ test_network (TestFolder    *folder,
   static const guint32 nfs = 0x6969;
   g_autoptr (GFile) file = write_three (folder, "file");
 
-  for (MtlFileMode mode = MTL_FILE_MODE_AUTO; mode <= MTL_FILE_MODE_READ; mode++)
+  for (MtlTensorFileMode mode = MTL_TENSOR_FILE_MODE_AUTO; mode <= MTL_TENSOR_FILE_MODE_READ;
+       mode++)
     {
-      MtlFileMode expected = mode == MTL_FILE_MODE_MAP ? MTL_FILE_MODE_MAP : MTL_FILE_MODE_READ;
+      MtlTensorFileMode expected =
+          mode == MTL_TENSOR_FILE_MODE_MAP ? MTL_TENSOR_FILE_MODE_MAP : MTL_TENSOR_FILE_MODE_READ;
       g_autoptr (MtlTensorFile) tensors = NULL;
       g_autoptr (MtlStridedView) view = NULL;
 
@@ -225,7 +227,7 @@ test_network (TestFolder    *folder,
 
       g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, expected);
       view = get_view (tensors, "b");
-      g_assert_cmpint (mtl_strided_view_is_read_only (view), ==, mode == MTL_FILE_MODE_MAP);
+      g_assert_cmpint (mtl_strided_view_is_read_only (view), ==, mode == MTL_TENSOR_FILE_MODE_MAP);
       assert_elements (view, 4, 5, 6, -1);
     }
 }

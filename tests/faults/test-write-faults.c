@@ -323,7 +323,7 @@ test_mapped (TestFolder    *folder,
   WriteCase self = { folder, mtl_tensor_file_builder_new (), get_file (folder, "file"),
                      old_names };
   g_autoptr (GFile) source = write_three (folder, "source");
-  g_autoptr (MtlTensorFile) tensors = open_file (source, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFile) tensors = open_file (source, MTL_TENSOR_FILE_MODE_MAP);
   g_autoptr (MtlStridedView) view = get_view (tensors, "b");
   g_autoptr (GError) error = NULL;
 

@@ -566,12 +566,12 @@ view_new (Case         *self,
     case 0:
       return mtl_gst_view_from_video_buffer (self->buffer, video, read_index (input), flags, error);
     case 1:
-      return mtl_gst_view_from_video_component (self->buffer, video, read_index (input), flags,
-                                                error);
+      return mtl_gst_view_from_video_buffer_component (self->buffer, video, read_index (input),
+                                                       flags, error);
     case 2:
       return mtl_gst_view_from_audio_buffer (self->buffer, audio, flags, error);
     case 3:
-      return mtl_gst_view_from_audio_channel (self->buffer, audio, read_index (input), flags,
+      return mtl_gst_view_from_audio_buffer_channel (self->buffer, audio, read_index (input), flags,
                                               error);
     case 4:
       return self->caps != NULL ? view_by_caps (self, input, flags, error)

@@ -113,10 +113,10 @@ check_any_result (gboolean  success,
 }
 
 static MtlTensorFile *
-open_file (MtlFileMode mode)
+open_file (MtlTensorFileMode mode)
 {
   g_autoptr (GError) error = NULL;
-  MtlTensorFile *file = mtl_tensor_file_open_full (files[0], NULL, mode, NULL, &error);
+  MtlTensorFile *file = mtl_tensor_file_open (files[0], NULL, mode, NULL, &error);
 
   check_any_result (file != NULL, &error);
   return file;
@@ -149,7 +149,7 @@ list (MtlTensorFile *file)
 static void
 list_matches (MtlTensorFile *file)
 {
-  g_autofree const char **loadable = mtl_tensor_file_match_names (file, NULL);
+  g_autofree const char **loadable = mtl_tensor_file_match_loadable_names (file, NULL);
   g_autofree const char **refused = mtl_tensor_file_match_refused_names (file, NULL);
 
   g_assert_cmpuint (g_strv_length ((char **) loadable) + g_strv_length ((char **) refused), ==,
@@ -236,8 +236,8 @@ LLVMFuzzerTestOneInput (const guint8 *data,
   gboolean is_right;
 
   write_files (data, size);
-  mapped = open_file (MTL_FILE_MODE_MAP);
-  read = open_file (MTL_FILE_MODE_READ);
+  mapped = open_file (MTL_TENSOR_FILE_MODE_MAP);
+  read = open_file (MTL_TENSOR_FILE_MODE_READ);
   g_assert_true ((mapped == NULL) == (read == NULL));
   if (mapped == NULL)
     return 0;

@@ -90,7 +90,7 @@ testAnyMemory('copies, bytes and comparisons have a promise', async () => {
     equal(await source.array_equal_async(zeros(N_COLUMNS, N_ROWS)), false);
     equal(await source.all_close_async(copy), true);
     equal(await source.all_close_async(zeros(2, 3)), false);
-    const means = await source.compute_statistic_async(Mtl.Statistic.MINIMUM, [1]);
+    const means = await source.reduce_async(Mtl.Reduction.MINIMUM, [1]);
     equal(means.get(3), 3);
 });
 
@@ -150,7 +150,7 @@ testAnyMemory('what is cancelled before does not begin', async () => {
     await throwsGio('CANCELLED', () => view.copy_async('c', cancellable));
     await throwsGio('CANCELLED', () => view.dup_bytes_async(cancellable));
     await throwsGio('CANCELLED', () => view.array_equal_async(view, cancellable));
-    await throwsGio('CANCELLED', () => view.compute_statistic_async(0, null, cancellable));
+    await throwsGio('CANCELLED', () => view.reduce_async(0, null, cancellable));
     equal(view.toArray(), [[0, 0, 0], [0, 0, 0]]);
 });
 

@@ -78,7 +78,7 @@ const path = GLib.build_filenamev([folder, 'frame.safetensors']);
 const builder = new Mtl.TensorFileBuilder();
 builder.add('frame', kept);
 builder.write(path);
-const tensors = Mtl.TensorFile.open_full(path, host, Mtl.FileMode.READ);
+const tensors = Mtl.TensorFile.open(path, host, Mtl.TensorFileMode.READ);
 
 test('600 frames, one after another', async () => {
     const most = await dropFrames(600, () => Mtl.empty(FRAME, 'float32'));
@@ -104,7 +104,7 @@ const MAKERS = {
     'Mtl.array': () => Mtl.array(typed),
     'StridedView.from': () => Mtl.StridedView.from(typed),
     'StridedView.new_filled': () => Mtl.StridedView.new_filled(host, 'float32', FRAME, 3),
-    'StridedView.new_like': () => Mtl.StridedView.new_like(kept),
+    'StridedView.new_zeros_like': () => Mtl.StridedView.new_zeros_like(kept),
     'StridedView.new_zeros': () => Mtl.StridedView.new_zeros(host, 'float32', FRAME),
     'Buffer.new': () => Mtl.Buffer.new(host, FRAME_SIZE, Mtl.StorageMode.HOST),
     'Buffer.new_uninitialized': () =>
@@ -174,11 +174,11 @@ const ALLOCATING = {
     'StridedView.new_arange': () => Mtl.StridedView.new_arange(host, 'int8', 0, 1),
     'StridedView.new_arange_int64': () => Mtl.StridedView.new_arange_int64(host, 'int8', 0, 1),
     'StridedView.new_filled': () => Mtl.StridedView.new_filled(host, 'int8', [1], 1),
-    'StridedView.new_like': () => Mtl.StridedView.new_like(small),
+    'StridedView.new_zeros_like': () => Mtl.StridedView.new_zeros_like(small),
     'StridedView.new_zeros': () => Mtl.StridedView.new_zeros(host, 'int8', [1]),
-    'StridedView.compute_statistic': () => small.compute_statistic(Mtl.Statistic.MEAN),
-    'StridedView.compute_statistic_finish': () =>
-        small.compute_statistic_async(Mtl.Statistic.MEAN),
+    'StridedView.reduce': () => small.reduce(Mtl.Reduction.MEAN),
+    'StridedView.reduce_finish': () =>
+        small.reduce_async(Mtl.Reduction.MEAN),
     'StridedView.copy': () => small.copy(),
     'StridedView.copy_finish': () => small.copy_async(),
     'StridedView.dup_bytes': () => small.dup_bytes(),

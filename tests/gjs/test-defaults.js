@@ -78,7 +78,7 @@ const CALLS = {
     'StridedView.new_uninitialized': [StridedView, null, 'int8', [0, 3]],
     'StridedView.new_zeros': [StridedView, null, 'int8', [2, 3]],
     'StridedView.all_close': [makeView(), makeView()],
-    'StridedView.compute_statistic': [makeView(), 'maximum'],
+    'StridedView.reduce': [makeView(), 'maximum'],
     'StridedView.copy': [makeView()],
     'StridedView.copy_scaled_from': [makeView(), makeView(), 3],
     'StridedView.export_dlpack': [makeView()],
@@ -89,9 +89,9 @@ const CALLS = {
     'StridedView.to_device': [makeView(), Device.get_host()],
     'TensorFile.check': [file],
     'TensorFile.load_views': [file],
-    'TensorFile.match_names': [file],
+    'TensorFile.match_loadable_names': [file],
     'TensorFile.match_refused_names': [file],
-    'TensorFile.open_full': [TensorFile, path],
+    'TensorFile.open': [TensorFile, path],
     'TensorFileEntry.check': [file.lookup_entry('a')],
 };
 

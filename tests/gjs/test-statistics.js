@@ -87,12 +87,12 @@ test('a histogram counts elements', async () => {
 test('statistics along axes', () => {
     const view = Mtl.StridedView.from([[1, 2, 3], [5, 6, 7]], FLOAT32);
 
-    equal(view.compute_statistic(Mtl.Statistic.MEAN, [0]).get_double([1]), 4);
-    equal(view.compute_statistic(Mtl.Statistic.MAXIMUM, [-1]).get_double([1]), 7);
-    equal(view.compute_statistic(Mtl.Statistic.DEVIATION).get_n_dims(), 0);
-    equal(view.compute_statistic('mean', [1]).toArray(), [2, 6]);
-    throws(TypeError, /bogus/, () => view.compute_statistic('bogus', [1]));
-    throwsMtl('OUT_OF_BOUNDS', /2/, () => view.compute_statistic(Mtl.Statistic.MEAN, [2]));
+    equal(view.reduce(Mtl.Reduction.MEAN, [0]).get_double([1]), 4);
+    equal(view.reduce(Mtl.Reduction.MAXIMUM, [-1]).get_double([1]), 7);
+    equal(view.reduce(Mtl.Reduction.DEVIATION).get_n_dims(), 0);
+    equal(view.reduce('mean', [1]).toArray(), [2, 6]);
+    throws(TypeError, /bogus/, () => view.reduce('bogus', [1]));
+    throwsMtl('OUT_OF_BOUNDS', /2/, () => view.reduce(Mtl.Reduction.MEAN, [2]));
 });
 
 test('elements are scaled', async () => {

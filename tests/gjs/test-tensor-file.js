@@ -33,11 +33,11 @@ function writeFile() {
 function withFile(mode, callback) {
     const file = writeFile();
 
-    callback(Mtl.TensorFile.open_full(file, null, mode), file);
+    callback(Mtl.TensorFile.open(file, null, mode), file);
     file.delete(null);
 }
 
-test('a file tells of its tensors', () => withFile(Mtl.FileMode.AUTO, (tensors, file) => {
+test('a file tells of its tensors', () => withFile(Mtl.TensorFileMode.AUTO, (tensors, file) => {
     const entry = tensors.lookup_entry('b');
 
     equal(tensors.list_names(), ['a', 'b']);
@@ -46,7 +46,7 @@ test('a file tells of its tensors', () => withFile(Mtl.FileMode.AUTO, (tensors, 
     equal([tensors.get_metadata('format'), tensors.get_metadata('x')], ['pt', null]);
     ok(tensors.get_file() === file && entry.get_file() === file);
     ok(tensors.get_device() === host);
-    equal([tensors.get_mode(), tensors.mode], [Mtl.FileMode.MAP, Mtl.FileMode.MAP]);
+    equal([tensors.get_mode(), tensors.mode], [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.MAP]);
     equal([entry.get_name(), entry.name], ['b', 'b']);
     equal([entry.get_dtype(), entry.get_shape()], [Mtl.DType.INT16, [2, 1]]);
     equal([entry.get_n_bytes(), entry.n_bytes], [4, 4]);
@@ -54,20 +54,20 @@ test('a file tells of its tensors', () => withFile(Mtl.FileMode.AUTO, (tensors, 
 }));
 
 test('tensors are views', () => {
-    for (const mode of [Mtl.FileMode.MAP, Mtl.FileMode.READ]) {
+    for (const mode of [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ]) {
         withFile(mode, tensors => {
             equal(tensors.load_view('a').toArray(), [5]);
             equal(tensors.get_item(1).load_view().toArray(), [[-2], [513]]);
-            equal(tensors.load_view('a').is_read_only(), mode === Mtl.FileMode.MAP);
+            equal(tensors.load_view('a').is_read_only(), mode === Mtl.TensorFileMode.MAP);
             throwsMtl('OUT_OF_BOUNDS', /“c”/, () => tensors.load_view('c'));
         });
     }
 });
 
-test('names match patterns', () => withFile(Mtl.FileMode.AUTO, tensors => {
-    equal(tensors.match_names('?'), ['a', 'b']);
-    equal(tensors.match_names('b*'), ['b']);
-    equal(tensors.match_names(null), ['a', 'b']);
+test('names match patterns', () => withFile(Mtl.TensorFileMode.AUTO, tensors => {
+    equal(tensors.match_loadable_names('?'), ['a', 'b']);
+    equal(tensors.match_loadable_names('b*'), ['b']);
+    equal(tensors.match_loadable_names(null), ['a', 'b']);
     equal([tensors.get_format(), tensors.format],
         Array(2).fill(Mtl.TensorFileFormat.SAFETENSORS));
 }));
@@ -91,7 +91,7 @@ test('what cannot be loaded does not hide the rest', () => {
     const [a, entry] = [tensors.lookup_entry('a'), tensors.lookup_entry('new')];
 
     equal(tensors.list_names(), ['a', 'new']);
-    equal(tensors.match_names(), ['a']);
+    equal(tensors.match_loadable_names(), ['a']);
     equal(tensors.match_refused_names(), ['new']);
     equal(tensors.match_refused_names('a*'), []);
     equal(tensors.load_views().map(view => view.toArray()), [[5]]);
@@ -106,8 +106,8 @@ test('what cannot be loaded does not hide the rest', () => {
         ok(error.matches(Mtl.Error, Mtl.Error.NOT_SUPPORTED) && error.message.includes('F99'));
     throwsMtl('NOT_SUPPORTED', /“new”/, () => tensors.load_view('new'));
     throwsMtl('NOT_SUPPORTED', /“new”/, () => tensors.load_views('n*'));
-    ok(tensors.check(Mtl.TensorChecks.INF));
-    throwsMtl('NOT_SUPPORTED', /“new”/, () => tensors.check(Mtl.TensorChecks.LOADABLE));
+    ok(tensors.check(Mtl.TensorFileChecks.INF));
+    throwsMtl('NOT_SUPPORTED', /“new”/, () => tensors.check(Mtl.TensorFileChecks.LOADABLE));
     file.delete(null);
 });
 
@@ -120,28 +120,28 @@ test('a file is opened in the background', async () => {
     const file = writeFile();
     const tensors = Mtl.TensorFile.open_finish(await resultOf(ready =>
         Mtl.TensorFile.open_async(
-            file, host, Mtl.FileMode.READ, GLib.PRIORITY_LOW, null, ready)));
+            file, host, Mtl.TensorFileMode.READ, GLib.PRIORITY_LOW, null, ready)));
 
     equal(tensors.load_view('b').toArray(), [[-2], [513]]);
     file.delete(null);
 });
 
 test('views come together', () => {
-    for (const mode of [Mtl.FileMode.MAP, Mtl.FileMode.READ]) {
+    for (const mode of [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ]) {
         withFile(mode, tensors => {
             const told = [];
             const views = tensors.load_views(null, null, (...numbers) => told.push(numbers));
 
             equal(views.map(view => view.toArray()), [[5], [[-2], [513]]]);
-            equal(told.at(-1), mode === Mtl.FileMode.MAP ? undefined : [5, 5]);
+            equal(told.at(-1), mode === Mtl.TensorFileMode.MAP ? undefined : [5, 5]);
             ok(tensors.prefetch(views));
             equal(tensors.load_views('x', null, null), []);
         });
     }
 });
 
-test('what is wrong is found', () => withFile(Mtl.FileMode.MAP, tensors => {
-    const {NONE, NAN, ALIGNMENT} = Mtl.TensorChecks;
+test('what is wrong is found', () => withFile(Mtl.TensorFileMode.MAP, tensors => {
+    const {NONE, NAN, ALIGNMENT} = Mtl.TensorFileChecks;
     const told = [];
 
     ok(tensors.check(NONE, null, (...numbers) => told.push(numbers)));
@@ -153,18 +153,18 @@ test('what is wrong is found', () => withFile(Mtl.FileMode.MAP, tensors => {
 
 test('what is wrong is found in the background', async () => {
     const file = writeFile();
-    const tensors = Mtl.TensorFile.open_full(file, null, Mtl.FileMode.READ);
+    const tensors = Mtl.TensorFile.open(file, null, Mtl.TensorFileMode.READ);
     const check = async checks => tensors.check_finish(await resultOf(ready =>
         tensors.check_async(checks, GLib.PRIORITY_LOW, null, null, ready)));
 
-    ok(await check(Mtl.TensorChecks.NAN));
-    await rejectsMtl('INVALID_DATA', /“b”/, check(Mtl.TensorChecks.ALIGNMENT));
+    ok(await check(Mtl.TensorFileChecks.NAN));
+    await rejectsMtl('INVALID_DATA', /“b”/, check(Mtl.TensorFileChecks.ALIGNMENT));
     file.delete(null);
 });
 
 test('views come in the background', async () => {
     const file = writeFile();
-    const tensors = Mtl.TensorFile.open_full(file, null, Mtl.FileMode.READ);
+    const tensors = Mtl.TensorFile.open(file, null, Mtl.TensorFileMode.READ);
     const told = [];
     const views = tensors.load_views_finish(await resultOf(ready => tensors.load_views_async(
         null, GLib.PRIORITY_HIGH, null, (...numbers) => told.push(numbers), ready)));
@@ -187,12 +187,12 @@ test('what is not needed may be left out', async () => {
     equal((await tensors.load_view_async('a', GLib.PRIORITY_LOW, null)).toArray(), [5]);
     const entry = tensors.lookup_entry('a');
     equal((await entry.load_view_async()).toArray(), [5]);
-    ok(await entry.check_async(Mtl.TensorChecks.NAN));
+    ok(await entry.check_async(Mtl.TensorFileChecks.NAN));
     equal(tensors.lookup_entry('c'), null);
     equal([tensors.has_tensor('a'), tensors.has_tensor('c')], [true, false]);
-    ok(tensors.check(Mtl.TensorChecks.NAN));
-    ok(await tensors.check_async(Mtl.TensorChecks.NAN));
-    ok(await tensors.check_async(Mtl.TensorChecks.NAN, GLib.PRIORITY_HIGH, null));
+    ok(tensors.check(Mtl.TensorFileChecks.NAN));
+    ok(await tensors.check_async(Mtl.TensorFileChecks.NAN));
+    ok(await tensors.check_async(Mtl.TensorFileChecks.NAN, GLib.PRIORITY_HIGH, null));
     file.delete(null);
 });
 
@@ -202,12 +202,11 @@ test('what is cancelled gives nothing', async () => {
     const cancelled = callback => throwsGio('CANCELLED', callback);
 
     cancellable.cancel();
-    await cancelled(() => Mtl.TensorFile.open(file, cancellable));
-    await cancelled(() => Mtl.TensorFile.open_full(file, null, Mtl.FileMode.READ, cancellable));
+    await cancelled(() => Mtl.TensorFile.open(file, null, Mtl.TensorFileMode.READ, cancellable));
     await cancelled(() => Mtl.TensorFile.open_async(
-        file, null, Mtl.FileMode.AUTO, GLib.PRIORITY_DEFAULT, cancellable));
-    for (const mode of [Mtl.FileMode.MAP, Mtl.FileMode.READ]) {
-        const tensors = Mtl.TensorFile.open_full(file, null, mode);
+        file, null, Mtl.TensorFileMode.AUTO, GLib.PRIORITY_DEFAULT, cancellable));
+    for (const mode of [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ]) {
+        const tensors = Mtl.TensorFile.open(file, null, mode);
         const entry = tensors.get_item(1);
         await cancelled(() => tensors.load_view('b', cancellable));
         await cancelled(() => entry.load_view(cancellable));
@@ -216,9 +215,9 @@ test('what is cancelled gives nothing', async () => {
         await cancelled(() => entry.check_async(0, GLib.PRIORITY_LOW, cancellable));
         await cancelled(() => tensors.load_views('b', cancellable));
         await cancelled(() => tensors.load_views_async('b', GLib.PRIORITY_DEFAULT, cancellable));
-        await cancelled(() => entry.check(Mtl.TensorChecks.NAN, cancellable));
+        await cancelled(() => entry.check(Mtl.TensorFileChecks.NAN, cancellable));
         await cancelled(() => tensors.check_async(
-            Mtl.TensorChecks.NAN, GLib.PRIORITY_DEFAULT, cancellable));
+            Mtl.TensorFileChecks.NAN, GLib.PRIORITY_DEFAULT, cancellable));
         equal(tensors.load_view('b').toArray(), [[-2], [513]]);
     }
 
@@ -239,7 +238,7 @@ test('a closed file has no more views', async () => {
     file.delete(null);
 });
 
-test('a file is as a Map', () => withFile(Mtl.FileMode.READ, tensors => {
+test('a file is as a Map', () => withFile(Mtl.TensorFileMode.READ, tensors => {
     const pairs = [['a', [5]], ['b', [[-2], [513]]]];
     const told = [];
 
@@ -264,7 +263,7 @@ test('a file is as a Map', () => withFile(Mtl.FileMode.READ, tensors => {
 }));
 
 // Text in C ends at U+0000, and has no surrogates by themselves.
-test('what is no name of a tensor finds none', () => withFile(Mtl.FileMode.MAP, tensors => {
+test('what is no name of a tensor finds none', () => withFile(Mtl.TensorFileMode.MAP, tensors => {
     for (const name of ['c', '', 'a\0', 'a\0b', '\ud800', 'a\ud800', 0, null, undefined]) {
         ok(!tensors.has(name));
         ok(tensors.get(name) === undefined);
@@ -305,12 +304,12 @@ test('views are made when they are come to', async () => {
 test('to open a file nothing is needed but the file', async () => {
     const file = writeFile();
 
-    equal(Mtl.TensorFile.open(file).mode, Mtl.FileMode.MAP);
-    equal(Mtl.TensorFile.open_full(file).mode, Mtl.FileMode.MAP);
-    equal(Mtl.TensorFile.open_full(file, undefined, Mtl.FileMode.READ).mode, Mtl.FileMode.READ);
-    equal((await Mtl.TensorFile.open_async(file)).mode, Mtl.FileMode.MAP);
-    equal((await Mtl.TensorFile.open_async(file, host, Mtl.FileMode.READ)).mode,
-        Mtl.FileMode.READ);
+    equal(Mtl.TensorFile.open(file).mode, Mtl.TensorFileMode.MAP);
+    equal(Mtl.TensorFile.open(file, undefined, Mtl.TensorFileMode.READ).mode,
+        Mtl.TensorFileMode.READ);
+    equal((await Mtl.TensorFile.open_async(file)).mode, Mtl.TensorFileMode.MAP);
+    equal((await Mtl.TensorFile.open_async(file, host, Mtl.TensorFileMode.READ)).mode,
+        Mtl.TensorFileMode.READ);
     file.delete(null);
     await throwsGio('NOT_FOUND', () => Mtl.TensorFile.open_async(file));
 });

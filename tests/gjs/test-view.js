@@ -152,7 +152,7 @@ test('tensors are made in a storage mode', () => {
 });
 
 testAnyMemory('a tensor is made like another', () => {
-    const like = Mtl.StridedView.new_like(counting(2, 3).transpose());
+    const like = Mtl.StridedView.new_zeros_like(counting(2, 3).transpose());
 
     equal([like.get_shape(), like.get_strides(), like.get_dtype()], [[3, 2], [1, 3], INT16]);
     equal(valuesOf(like), [0, 0, 0, 0, 0, 0]);
@@ -538,7 +538,7 @@ testAnyMemory('elements are described and scaled', () => {
     equal(place(view).compute_statistics().maximum, 11);
     equal(place(view).compute_statistics_full().mean, 5.5);
     equal(Array.from(place(view).compute_histogram(0, 12, 3)), [4, 4, 4]);
-    equal(place(view).compute_statistic(Mtl.Statistic.MEAN, [0]).toArray(), [4, 5, 6, 7]);
+    equal(place(view).reduce(Mtl.Reduction.MEAN, [0]).toArray(), [4, 5, 6, 7]);
     equal(view.copy_scaled_from(counting(3, 4), 2, -1), true);
     equal(fetch(view).get(2, 3), 21);
 });

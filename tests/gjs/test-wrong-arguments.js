@@ -14,7 +14,7 @@ const builder = new Mtl.TensorFileBuilder();
 
 builder.add('view', view);
 builder.write(path);
-const file = Mtl.TensorFile.open_full(path, null, Mtl.FileMode.READ);
+const file = Mtl.TensorFile.open(path, null, Mtl.TensorFileMode.READ);
 for (const name of [path, folder])
     Gio.File.new_for_path(name).delete(null);
 

@@ -32,7 +32,7 @@ view_channel (GstBuffer          *buffer,
 {
   GError *error = NULL;
   MtlStridedView *view =
-    mtl_gst_view_from_audio_channel (buffer, info, channel, GST_MAP_READ, &error);
+    mtl_gst_view_from_audio_buffer_channel (buffer, info, channel, GST_MAP_READ, &error);
 
   return assert_view (view, error);
 }
@@ -84,7 +84,7 @@ check_refused (GstBuffer                *buffer,
 {
   assert_fails (mtl_gst_view_from_audio_buffer (buffer, info, GST_MAP_READ, &error),
                 MTL_ERROR_NOT_SUPPORTED, format->name);
-  assert_fails (mtl_gst_view_from_audio_channel (buffer, info, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer_channel (buffer, info, 0, GST_MAP_READ, &error),
                 MTL_ERROR_NOT_SUPPORTED, format->name);
 }
 
@@ -303,11 +303,11 @@ test_meta_offsets (void)
 
   meta->offsets[1] = 102;
   assert_fails (mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error),
-                MTL_ERROR_NEEDS_COPY, "mtl_gst_view_from_audio_channel()");
+                MTL_ERROR_NEEDS_COPY, "mtl_gst_view_from_audio_buffer_channel()");
   last = view_channel (buffer, NULL, 1);
   g_assert_true (get_element (last, 0, 0, 0) == get_element (view, 0, 2, 0) + 102);
 
-  assert_fails (mtl_gst_view_from_audio_channel (buffer, &info, 3, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer_channel (buffer, &info, 3, GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "no channel 3");
 }
 
@@ -427,7 +427,7 @@ test_random_metas (void)
           const gboolean fits = meta->samples <= size / 2
                                 && meta->offsets[channel] <= size - meta->samples * 2;
 
-          view = mtl_gst_view_from_audio_channel (buffer, NULL, channel, GST_MAP_READ, NULL);
+          view = mtl_gst_view_from_audio_buffer_channel (buffer, NULL, channel, GST_MAP_READ, NULL);
           g_assert_true ((view != NULL) == fits);
           g_clear_object (&view);
           all_fit = all_fit && fits;

@@ -131,7 +131,7 @@ check_component (GstBuffer          *buffer,
   g_autoptr (GError) error = NULL;
   const Range range = get_range (meta, component);
 
-  view = mtl_gst_view_from_video_component (buffer, NULL, component, GST_MAP_READ, &error);
+  view = mtl_gst_view_from_video_buffer_component (buffer, NULL, component, GST_MAP_READ, &error);
   if ((view != NULL) != is_viewable (meta, component, size))
     g_error ("%ux%u, component %u, offset %" G_GSIZE_FORMAT ", stride %d, of %" G_GSIZE_FORMAT
              " bytes: %s", meta->width, meta->height, component, meta->offset[0],
@@ -218,7 +218,7 @@ test_random_metas_read (void)
         {
           g_autoptr (MtlStridedView) copy = NULL;
           g_autoptr (MtlStridedView) view =
-            mtl_gst_view_from_video_component (buffer, NULL, component, GST_MAP_READ, NULL);
+            mtl_gst_view_from_video_buffer_component (buffer, NULL, component, GST_MAP_READ, NULL);
 
           if (view == NULL || mtl_strided_view_get_volume (view) > 100000)
             continue;

@@ -80,7 +80,8 @@ check_refused (const GstVideoFormatInfo *format)
 
   for (guint component = 0; component < format->n_components; component++)
     {
-      view = mtl_gst_view_from_video_component (buffer, &info, component, GST_MAP_READ, &error);
+      view =
+          mtl_gst_view_from_video_buffer_component (buffer, &info, component, GST_MAP_READ, &error);
       assert_not_supported (view, g_steal_pointer (&error), format);
     }
 
@@ -258,9 +259,8 @@ check_frame (const GstVideoFormatInfo *format,
 
   for (guint i = 0; i < format->n_components; i++)
     {
-      components[i] =
-        assert_view (mtl_gst_view_from_video_component (buffer, &info, i, GST_MAP_READ, &error),
-                     error);
+      components[i] = assert_view (
+          mtl_gst_view_from_video_buffer_component (buffer, &info, i, GST_MAP_READ, &error), error);
       check_component (&frame, i, components[i]);
     }
 
@@ -323,7 +323,7 @@ check_converted (const GstVideoFormatInfo *format)
     {
       GError *error = NULL;
       g_autoptr (MtlStridedView) view =
-        assert_view (mtl_gst_view_from_video_component (target, &target_info, component,
+        assert_view (mtl_gst_view_from_video_buffer_component (target, &target_info, component,
                                                         GST_MAP_READ, &error),
                      error);
 
@@ -361,8 +361,9 @@ test_without_pixels (void)
       info.finfo = format;
       assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
                     MTL_ERROR_NOT_SUPPORTED, format->name);
-      assert_fails (mtl_gst_view_from_video_component (buffer, &info, 0, GST_MAP_READ, &error),
-                    MTL_ERROR_NOT_SUPPORTED, format->name);
+      assert_fails (
+          mtl_gst_view_from_video_buffer_component (buffer, &info, 0, GST_MAP_READ, &error),
+          MTL_ERROR_NOT_SUPPORTED, format->name);
     }
 
   g_assert_cmpuint (n, >=, 1);
@@ -438,7 +439,7 @@ test_messages (void)
     { GST_VIDEO_FORMAT_RGB8P, "indices into a palette" },
     { G_BYTE_ORDER == G_LITTLE_ENDIAN ? GST_VIDEO_FORMAT_GRAY16_BE : GST_VIDEO_FORMAT_GRAY16_LE,
       "byte order" },
-    { GST_VIDEO_FORMAT_YUY2, "mtl_gst_view_from_video_component()" },
+    { GST_VIDEO_FORMAT_YUY2, "mtl_gst_view_from_video_buffer_component()" },
     { GST_VIDEO_FORMAT_ENCODED, "ENCODED" },
   };
 

@@ -81,7 +81,7 @@ test_formats (void)
           n_views += assert_as_from_buffer (&frame, &info, mtl_gst_view_from_video_frame,
                                             mtl_gst_view_from_video_buffer, index);
           n_views += assert_as_from_buffer (&frame, &info, mtl_gst_view_from_video_frame_component,
-                                            mtl_gst_view_from_video_component, index);
+                                            mtl_gst_view_from_video_buffer_component, index);
         }
       gst_video_frame_unmap (&frame);
       assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));

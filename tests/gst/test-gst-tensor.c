@@ -216,7 +216,7 @@ assert_has_tensor (GstBuffer      *buffer,
   g_autoptr (MtlStridedView) view = mtl_gst_view_from_tensor (buffer, index, GST_MAP_READ, &error);
 
   g_assert_no_error (error);
-  g_assert_cmpstr (mtl_gst_get_tensor_id (buffer, index), ==, id);
+  g_assert_cmpstr (mtl_gst_buffer_get_tensor_id (buffer, index), ==, id);
   assert_same_elements (view, expected);
 }
 
@@ -234,13 +234,13 @@ check_there_and_back (const MtlDType *dtypes,
       g_autofree char *id = g_strdup_printf ("tensor %" G_GSIZE_FORMAT, i);
 
       g_ptr_array_add (views, i % 2 == 0 ? g_object_ref (view) : mtl_strided_view_transpose (view));
-      mtl_gst_add_tensor (buffer, id, views->pdata[i], &error);
+      mtl_gst_buffer_add_tensor (buffer, id, views->pdata[i], &error);
       g_assert_no_error (error);
     }
 
-  g_assert_cmpuint (mtl_gst_get_n_tensors (buffer), ==, views->len);
+  g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, views->len);
   g_assert_cmpuint (gst_buffer_get_tensor_meta (buffer)->num_tensors, ==, views->len);
-  g_assert_null (mtl_gst_get_tensor_id (buffer, views->len));
+  g_assert_null (mtl_gst_buffer_get_tensor_id (buffer, views->len));
   for (guint i = 0; i < views->len; i++)
     {
       g_autofree char *id = g_strdup_printf ("tensor %u", i);
@@ -268,12 +268,13 @@ test_parts_of_bytes (void)
   g_autoptr (MtlStridedView) none = slice (view, "3:3");
   g_autoptr (GstBuffer) buffer = gst_buffer_new ();
 
-  g_assert_true (mtl_gst_add_tensor (buffer, "odd", odd, NULL));
+  g_assert_true (mtl_gst_buffer_add_tensor (buffer, "odd", odd, NULL));
   assert_has_tensor (buffer, 0, "odd", odd);
-  assert_refuses (mtl_gst_add_tensor (buffer, NULL, middle, &error), MTL_ERROR_NEEDS_COPY, "byte");
-  assert_refuses (mtl_gst_add_tensor (buffer, NULL, none, &error), MTL_ERROR_INVALID_ARGUMENT,
-                  "(0)");
-  g_assert_cmpuint (mtl_gst_get_n_tensors (buffer), ==, 1);
+  assert_refuses (mtl_gst_buffer_add_tensor (buffer, NULL, middle, &error), MTL_ERROR_NEEDS_COPY,
+                  "byte");
+  assert_refuses (mtl_gst_buffer_add_tensor (buffer, NULL, none, &error),
+                  MTL_ERROR_INVALID_ARGUMENT, "(0)");
+  g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, 1);
 }
 
 static void
@@ -292,11 +293,11 @@ test_types_without_tensors (void)
       g_autoptr (MtlStridedView) view = new_counting (dtypes[i], DIMS (3, 4, 2));
       g_autofree char *name = mtl_dtype_to_string (dtypes[i]);
 
-      assert_refuses (mtl_gst_add_tensor (buffer, NULL, view, &error), MTL_ERROR_NOT_SUPPORTED,
-                      name);
+      assert_refuses (mtl_gst_buffer_add_tensor (buffer, NULL, view, &error),
+                      MTL_ERROR_NOT_SUPPORTED, name);
     }
 
-  g_assert_cmpuint (mtl_gst_get_n_tensors (buffer), ==, 0);
+  g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, 0);
 }
 
 /* As elements make them, by GStreamer's own functions. */
@@ -341,8 +342,8 @@ test_foreign (void)
   gsize n_dims;
 
   set_tensors (buffer, tensors, 2);
-  g_assert_cmpuint (mtl_gst_get_n_tensors (buffer), ==, 2);
-  g_assert_null (mtl_gst_get_tensor_id (buffer, 0));
+  g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, 2);
+  g_assert_null (mtl_gst_buffer_get_tensor_id (buffer, 0));
 
   view = mtl_gst_view_from_tensor (buffer, 0, GST_MAP_WRITE, &error);
   g_assert_no_error (error);
@@ -507,8 +508,8 @@ test_without_data (void)
   meta->tensors[0] = NULL;
   assert_fails (mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_DATA, "Tensor 0");
-  g_assert_null (mtl_gst_get_tensor_id (buffer, 0));
-  g_assert_cmpuint (mtl_gst_get_n_tensors (buffer), ==, 1);
+  g_assert_null (mtl_gst_buffer_get_tensor_id (buffer, 0));
+  g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, 1);
   meta->tensors[0] = tensor;
 }
 
@@ -558,7 +559,7 @@ fill_tensor (GstTensor      *tensor,
   g_autoptr (GError) error = NULL;
   const GstTensor *added;
 
-  g_assert_true (mtl_gst_add_tensor (holder, id, view, &error));
+  g_assert_true (mtl_gst_buffer_add_tensor (holder, id, view, &error));
   g_assert_no_error (error);
   added = gst_tensor_meta_get (gst_buffer_get_tensor_meta (holder), 0);
   g_assert_cmpuint (tensor->num_dims, ==, added->num_dims);
@@ -615,11 +616,11 @@ static void
 assert_has_tensors (GstBuffer      *buffer,
                     const Expected *expected)
 {
-  g_assert_cmpuint (mtl_gst_get_n_tensors (buffer), ==, expected->views->len);
+  g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, expected->views->len);
   for (guint i = 0; i < expected->views->len; i++)
     assert_has_tensor (buffer, i, expected->ids->pdata[i], expected->views->pdata[i]);
 
-  g_assert_null (mtl_gst_get_tensor_id (buffer, expected->views->len));
+  g_assert_null (mtl_gst_buffer_get_tensor_id (buffer, expected->views->len));
   assert_fails (mtl_gst_view_from_tensor (buffer, expected->views->len, GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "no tensor");
   assert_fails (mtl_gst_view_from_tensor (buffer, G_MAXUINT, GST_MAP_READ, &error),
@@ -668,7 +669,7 @@ test_added_to_others (void)
   n = expected.views->len;
   draw_tensor_meta (buffer, &expected);
   draw_relation_meta (buffer, &expected);
-  g_assert_true (mtl_gst_add_tensor (buffer, "new", view, &error));
+  g_assert_true (mtl_gst_buffer_add_tensor (buffer, "new", view, &error));
   g_assert_no_error (error);
 
   g_ptr_array_insert (expected.views, n, g_object_ref (view));
@@ -691,7 +692,7 @@ test_related_lifetime (void)
     (gsize[]) { 3 }, NULL));
   view = mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READWRITE, &error);
   g_assert_no_error (error);
-  g_assert_cmpstr (mtl_gst_get_tensor_id (buffer, 0), ==, "simple");
+  g_assert_cmpstr (mtl_gst_buffer_get_tensor_id (buffer, 0), ==, "simple");
   gst_clear_buffer (&buffer);
   for (gint64 i = 0; i < 3; i++)
     g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (i), &error), ==, i + 1);
@@ -707,13 +708,13 @@ test_bad_places (void)
   g_autoptr (GstBuffer) other = gst_buffer_ref (buffer);
   g_autoptr (MtlStridedView) view = new_counting (MTL_DTYPE_INT16, DIMS (4, 6));
 
-  g_assert_false (mtl_gst_add_tensor (buffer, NULL, view, &error));
+  g_assert_false (mtl_gst_buffer_add_tensor (buffer, NULL, view, &error));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY);
   g_clear_error (&error);
 
   g_assert_null (mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READ, &error));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS);
-  g_assert_cmpuint (mtl_gst_get_n_tensors (buffer), ==, 0);
+  g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, 0);
 }
 
 #else
@@ -726,12 +727,12 @@ test_without_tensors (void)
   g_autoptr (GstBuffer) buffer = gst_buffer_new ();
   g_autoptr (MtlStridedView) view = new_counting (MTL_DTYPE_INT16, DIMS (4, 6));
 
-  g_assert_cmpuint (mtl_gst_get_n_tensors (buffer), ==, 0);
-  g_assert_null (mtl_gst_get_tensor_id (buffer, 0));
+  g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, 0);
+  g_assert_null (mtl_gst_buffer_get_tensor_id (buffer, 0));
   g_assert_null (mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READ, &error));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED);
   g_clear_error (&error);
-  g_assert_false (mtl_gst_add_tensor (buffer, NULL, view, &error));
+  g_assert_false (mtl_gst_buffer_add_tensor (buffer, NULL, view, &error));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED);
 }
 

@@ -85,8 +85,9 @@ test_no_such_part (void)
   buffer = random_frame_new (&info);
   assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 2, GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "no plane 2: the video format NV12 has 2");
-  assert_fails (mtl_gst_view_from_video_component (buffer, &info, G_MAXUINT, GST_MAP_READ, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "no component 4294967295");
+  assert_fails (
+      mtl_gst_view_from_video_buffer_component (buffer, &info, G_MAXUINT, GST_MAP_READ, &error),
+      MTL_ERROR_OUT_OF_BOUNDS, "no component 4294967295");
   assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "needs a GstVideoInfo");
 }

@@ -33,7 +33,7 @@ ARGUMENTS = {
     'name': 'a', 'offset': 0, 'order': Enum('c'), 'ordinal': 0, 'other': Made('view'),
     'pattern': '*', 'progress': PROGRESS, 're': 5, 'rtol': 1e-5,
     'scale': 2, 'self': Enum('float32'), 'shape': [2, 3], 'size': 24, 'source': Made('view'),
-    'source_offset': 0, 'start': 0, 'statistic': Enum('mean'), 'step': 1, 'stop': 2,
+    'source_offset': 0, 'start': 0, 'reduction': Enum('mean'), 'step': 1, 'stop': 2,
     'storage_mode': Enum('host'), 'strides': [3, 1], 'string': ':, -1', 'sync': False,
     'tensor': Made('tensor'), 'timeout': 1000, 'usage': Made('usage'), 'value': 7,
     'values': [1, 2, 3, 4, 5, 6], 'view': Made('view'), 'views': [Made('view')],

@@ -21,7 +21,7 @@ PERL_LACKS = {'TensorFileEntry.get_error'}
 
 # Addresses, sizes and memory that is not set; lgi leaves out a TRUE before other results.
 DIFFER = {'Buffer.hash', 'StridedView.get_address', 'StridedView.get_complex', 'StridedView.hash',
-          'StridedView.new_uninitialized', 'StridedView.new_like', '.get_allocated_size'}
+          'StridedView.new_uninitialized', 'StridedView.new_zeros_like', '.get_allocated_size'}
 
 FAIL = {'StridedView.new_from_metal_tensor', 'StridedView.to_metal_tensor'}
 

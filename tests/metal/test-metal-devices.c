@@ -13,7 +13,7 @@ test_list (void)
   for (GList *l = devices->next; l != NULL; l = l->next, ordinal++)
     {
       g_assert_cmpint (mtl_device_get_device_type (l->data), ==, MTL_DEVICE_TYPE_METAL);
-      g_assert_cmpint (mtl_device_get_device_ordinal (l->data), ==, ordinal);
+      g_assert_cmpint (mtl_device_get_ordinal (l->data), ==, ordinal);
       g_assert_true (!over_double || l->data == get_metal (ordinal));
     }
 }
@@ -160,7 +160,8 @@ static const Machine machines[] = {
   { "/MetalDevices/machine/empty-list", 2, METAL_DOUBLE_NO_LIST, 1, 0 },
   { "/MetalDevices/machine/no-default", 2, METAL_DOUBLE_NO_DEFAULT, 2, 0 },
   { "/MetalDevices/machine/neither", 1, METAL_DOUBLE_NO_LIST | METAL_DOUBLE_NO_DEFAULT, 0, -1 },
-  { "/MetalDevices/machine/default-once", 2, METAL_DOUBLE_NO_LIST | METAL_DOUBLE_DEFAULT_ONCE, 1, 0 },
+  { "/MetalDevices/machine/default-once", 2, METAL_DOUBLE_NO_LIST | METAL_DOUBLE_DEFAULT_ONCE, 1,
+    0 },
   { "/MetalDevices/machine/default-last", 2, METAL_DOUBLE_DEFAULT_LAST, 2, 1 },
 };
 

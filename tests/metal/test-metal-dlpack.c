@@ -286,7 +286,7 @@ find_target (MtlStridedView *view,
 
   *device = mtl_strided_view_get_device (view);
   if ((int) mtl_device_get_device_type (*device) == target.device_type
-      && mtl_device_get_device_ordinal (*device) == target.device_id)
+      && mtl_device_get_ordinal (*device) == target.device_id)
     return TRUE;
 
   *device = mtl_device_get (target.device_type, target.device_id, &error);

@@ -35,7 +35,7 @@ read_numbers (GFile           *file,
               const char      *name,
               MtlStridedView **view)
 {
-  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
 
   *view = get_view (tensors, name);
   return mtl_strided_view_get_data (*view);

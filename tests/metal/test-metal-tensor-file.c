@@ -59,7 +59,8 @@ test_mapped (void)
   for (int i = 0; i < N_METAL_DEVICES; i++)
     {
       g_autoptr (GFile) file = write_tensors (100001);
-      g_autoptr (MtlTensorFile) tensors = open_on_device (file, MTL_FILE_MODE_MAP, get_metal (i));
+      g_autoptr (MtlTensorFile) tensors =
+          open_on_device (file, MTL_TENSOR_FILE_MODE_MAP, get_metal (i));
       g_autoptr (MtlStridedView) a = get_view (tensors, "a");
       g_autoptr (MtlStridedView) b = get_view (tensors, "b");
 
@@ -78,7 +79,7 @@ static void
 test_larger_than_a_buffer (void)
 {
   g_autoptr (GFile) file = write_tensors (MAX_BUFFER_SIZE + 1);
-  g_autoptr (MtlTensorFile) tensors = open_on_device (file, MTL_FILE_MODE_MAP,
+  g_autoptr (MtlTensorFile) tensors = open_on_device (file, MTL_TENSOR_FILE_MODE_MAP,
                                                       get_metal (DISCRETE));
   g_autoptr (MtlStridedView) a = get_view (tensors, "a");
   g_autoptr (MtlStridedView) b = get_view (tensors, "b");
@@ -97,7 +98,8 @@ test_read (void)
   for (int i = 0; i < N_METAL_DEVICES; i++)
     {
       g_autoptr (GFile) file = write_tensors (10);
-      g_autoptr (MtlTensorFile) tensors = open_on_device (file, MTL_FILE_MODE_READ, get_metal (i));
+      g_autoptr (MtlTensorFile) tensors =
+          open_on_device (file, MTL_TENSOR_FILE_MODE_READ, get_metal (i));
       g_autoptr (MtlStridedView) b = get_view (tensors, "b");
 
       g_assert_cmpint (mtl_buffer_get_storage_mode (mtl_strided_view_get_buffer (b)), ==,
@@ -115,7 +117,7 @@ test_views (void)
   for (int i = 0; i < N_METAL_DEVICES; i++)
     for (MODES (mode))
       {
-        g_autoptr (GFile) file = write_tensors (i == DISCRETE && mode == MTL_FILE_MODE_MAP
+        g_autoptr (GFile) file = write_tensors (i == DISCRETE && mode == MTL_TENSOR_FILE_MODE_MAP
                                                   ? MAX_BUFFER_SIZE + 1 : 3000000);
         g_autoptr (MtlTensorFile) tensors = open_on_device (file, mode, get_metal (i));
         g_autoptr (GError) error = NULL;

@@ -54,7 +54,7 @@ def send(message, target):
 @pytest.mark.parametrize("name", DTYPES)
 def test_element_types_as_mpi_knows_them(name, record):
     view = matrix(name, (2, 8))
-    target = Mtl.StridedView.new_like(view)
+    target = Mtl.StridedView.new_zeros_like(view)
     unknown = {**PACKED, "complex32": Refuses(KeyError, "Ze")}
 
     if not refused(unknown.get(name), lambda: send(view, target)):
@@ -95,7 +95,7 @@ def test_a_part_is_received_in_place():
 
 def test_reductions():
     view = matrix()
-    total = Mtl.StridedView.new_like(view)
+    total = Mtl.StridedView.new_zeros_like(view)
     COMM.Allreduce(view, total)
 
     assert total.tolist() == matrix().tolist()

@@ -300,12 +300,12 @@ def to_device(pool, pair, is_host):
 
 
 @operation(1, VIEW)
-def new_like(pool, pair):
+def new_zeros_like(pool, pair):
     """With the same strides, where these leave no gaps. A device's tensor without elements that
     comes in has no memory, which would tell the storage mode."""
     if pair.ours.get_buffer().get_storage_mode() == Mtl.StorageMode.FOREIGN:
-        pool.must_refuse(lambda: Mtl.StridedView.new_like(pair.ours), NotImplementedError)
-    ours = pool.call(lambda: Mtl.StridedView.new_like(pair.ours))
+        pool.must_refuse(lambda: Mtl.StridedView.new_zeros_like(pair.ours), NotImplementedError)
+    ours = pool.call(lambda: Mtl.StridedView.new_zeros_like(pair.ours))
     strides = tuple([stride * pair.array.itemsize for stride in ours.strides])
     return [pair_of(np.zeros_like(pair.array, subok=False), ours, strides)]
 
@@ -673,7 +673,7 @@ def save_and_load(pool, *arguments):
     if not pairs:
         return
     pool.call(lambda: save(path, kind, pairs))
-    file = pool.call(lambda: Mtl.load(path, mode=getattr(Mtl.FileMode, mode)))
+    file = pool.call(lambda: Mtl.load(path, mode=getattr(Mtl.TensorFileMode, mode)))
     loaded = []
     for place, pair in enumerate(pairs):
         ours = pool.call(lambda: file["" if kind.endswith("npy") else str(place)])

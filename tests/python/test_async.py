@@ -154,13 +154,13 @@ def test_results_without_a_view_to_write_to(source):
         assert await source.array_equal_async(zeros("float32", source.shape)) is False
         assert await source.all_close_async(copy) is True
         assert await source.all_close_async(copy, 0, atol=0) is True
-        least = await source.compute_statistic_async("minimum", [1])
+        least = await source.reduce_async("minimum", [1])
         assert least.tolist() == elements(source).min(1).tolist()
         cancellable = Gio.Cancellable()
         cancellable.cancel()
         for work in (source.copy_async("C", cancellable), source.dup_bytes_async(cancellable),
                      source.array_equal_async(copy, cancellable),
-                     source.compute_statistic_async("mean", None, cancellable)):
+                     source.reduce_async("mean", None, cancellable)):
             with pytest.raises(GLib.Error) as caught:
                 await work
             assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
@@ -172,7 +172,7 @@ def test_results_without_a_view_to_write_to(source):
                                 (View.array_equal_async, View.array_equal_finish, (source, None)),
                                 (View.all_close_async, View.all_close_finish,
                                  (source, 0, 0, None)),
-                                (View.compute_statistic_async, View.compute_statistic_finish,
+                                (View.reduce_async, View.reduce_finish,
                                  ("mean", None, None))):
         assert start(source, *args, outcome.ready) is None
         assert finish(*outcome.wait()) is not None

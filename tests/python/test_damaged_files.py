@@ -36,8 +36,8 @@ def load_all(path):
     """All tensors that can be loaded, as arrays of memory of their own; None if the file is refused,
     or loading one of them fails."""
     try:
-        with Mtl.load(path, mode=Mtl.FileMode.READ) as file:
-            return {name: file[name].copy() for name in file.match_names()}
+        with Mtl.load(path, mode=Mtl.TensorFileMode.READ) as file:
+            return {name: file[name].copy() for name in file.match_loadable_names()}
     except REFUSED:
         return None
 
@@ -124,8 +124,8 @@ def read_archive(content):
 
 def is_checked(path):
     try:
-        with Mtl.load(path, mode=Mtl.FileMode.MAP) as file:
-            return file.check(Mtl.TensorChecks.NONE)
+        with Mtl.load(path, mode=Mtl.TensorFileMode.MAP) as file:
+            return file.check(Mtl.TensorFileChecks.NONE)
     except REFUSED:
         return False
 

@@ -35,7 +35,6 @@ def finished(start, finish):
 OPENERS = {
     "load": Mtl.load,
     "open": Mtl.TensorFile.open,
-    "open_full": Mtl.TensorFile.open_full,
     "open with a Gio.File": lambda path: Mtl.TensorFile.open(
         Gio.File.new_for_path(os.fspath(path))),
     "open_async": lambda path: async_result(lambda: Mtl.TensorFile.open_async(path)),
@@ -130,8 +129,7 @@ def test_cancelled_work_is_a_glib_error(tmp_path):
     path = tmp_path / "a.safetensors"
     Mtl.save(path, {"x": [1]})
     file = Mtl.load(path)
-    for call in (lambda: Mtl.TensorFile.open(path, cancelled()),
-                 lambda: Mtl.TensorFile.open_full(path, cancellable=cancelled()),
+    for call in (lambda: Mtl.TensorFile.open(path, cancellable=cancelled()),
                  lambda: Mtl.Buffer.new_mapped(path, cancellable=cancelled()),
                  lambda: file.load_view("x", cancelled()),
                  lambda: builder().write(path, cancelled()),

@@ -101,7 +101,7 @@ def test_kinds(tmp_path, name):
     assert len(message) < 400 and "\n" not in message
 
     with pytest.raises(ValueError, match="This is"):
-        Mtl.TensorFile.open_full(file)
+        Mtl.TensorFile.open(file)
 
     async def open_in_background():
         await Mtl.TensorFile.open_async(file)

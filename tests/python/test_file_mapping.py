@@ -47,12 +47,12 @@ def test_relative_path(path, monkeypatch):
 
 
 def test_options(path):
-    assert Mtl.load(path).get_mode() == Mtl.FileMode.MAP
-    assert Mtl.load(path, mode=Mtl.FileMode.READ).get_mode() == Mtl.FileMode.READ
+    assert Mtl.load(path).get_mode() == Mtl.TensorFileMode.MAP
+    assert Mtl.load(path, mode=Mtl.TensorFileMode.READ).get_mode() == Mtl.TensorFileMode.READ
     host = Mtl.Device.get_host()
     assert Mtl.load(path, device=host)["a"].get_buffer().get_device() is host
     with pytest.raises(TypeError):
-        Mtl.load(path, Mtl.FileMode.READ)
+        Mtl.load(path, Mtl.TensorFileMode.READ)
     with pytest.raises(TypeError):
         Mtl.load(3.5)
 
@@ -151,7 +151,7 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path):
         "small": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},
         "large": {"dtype": "F32", "shape": [2**30], "data_offsets": [1, 2**32 + 1]}}, b"\x07")
     os.truncate(path, path.stat().st_size + 2**32)
-    file, read = Mtl.load(path), Mtl.load(path, mode=Mtl.FileMode.READ)
+    file, read = Mtl.load(path), Mtl.load(path, mode=Mtl.TensorFileMode.READ)
 
     assert read.lookup_entry("large").shape == (2**30,) and read["small"].tolist() == [7]
     assert next(iter(read.values())).tolist() == [7]
@@ -244,7 +244,7 @@ def write_floats(path):
         bytes.fromhex("803f00c0003f 38c030 3cc038"))
 
 
-@pytest.mark.parametrize("mode", [Mtl.FileMode.MAP, Mtl.FileMode.READ])
+@pytest.mark.parametrize("mode", [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ])
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
 def test_floats_to_numpy(tmp_path, name, mode):
     ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is among the pinned peers only")
@@ -252,7 +252,7 @@ def test_floats_to_numpy(tmp_path, name, mode):
     array = np.asarray(Mtl.load(tmp_path / "file", mode=mode)[name])
 
     assert array.dtype == getattr(ml_dtypes, name) and array.tolist() == [1, -2, 0.5]
-    assert array.flags.writeable == (mode == Mtl.FileMode.READ)
+    assert array.flags.writeable == (mode == Mtl.TensorFileMode.READ)
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
@@ -270,7 +270,7 @@ def test_floats_to_torch(tmp_path, name):
 def test_floats_to_jax(tmp_path, name):
     jax = pytest.importorskip("jax", reason="JAX is among the pinned peers only")
     write_floats(tmp_path / "file")
-    read = Mtl.load(tmp_path / "file", mode=Mtl.FileMode.READ)
+    read = Mtl.load(tmp_path / "file", mode=Mtl.TensorFileMode.READ)
     array = jax.numpy.from_dlpack(read[name])
 
     assert array.dtype.name == name and array.tolist() == [1, -2, 0.5]

@@ -28,11 +28,11 @@ def test_open(file):
 
     async def main():
         return await asyncio.gather(Mtl.TensorFile.open_async(file),
-                                    Mtl.TensorFile.open_async(file, mode=Mtl.FileMode.READ))
+                                    Mtl.TensorFile.open_async(file, mode=Mtl.TensorFileMode.READ))
 
     mapped, read = asyncio.run(main())
     assert mapped["x"].tolist() == read["x"].tolist() == [1, 2]
-    assert read.get_mode() == Mtl.FileMode.READ
+    assert read.get_mode() == Mtl.TensorFileMode.READ
 
 
 def test_one_view(file):
@@ -42,7 +42,7 @@ def test_one_view(file):
 
     async def main():
         return await asyncio.gather(tensors.load_view_async("x"), entry.load_view_async(),
-                                    entry.check_async(Mtl.TensorChecks.NAN))
+                                    entry.check_async(Mtl.TensorFileChecks.NAN))
 
     by_name, by_entry, is_right = asyncio.run(main())
     assert by_name.tolist() == by_entry.tolist() == [1, 2] and is_right is True
@@ -64,7 +64,7 @@ BACKGROUND = {
     "open": lambda tensors, file, **rest: Mtl.TensorFile.open_async(file, **rest),
     "load_view": lambda tensors, file, **rest: tensors.load_view_async("x", **rest),
     "load_views": lambda tensors, file, **rest: tensors.load_views_async(**rest),
-    "check": lambda tensors, file, **rest: tensors.check_async(Mtl.TensorChecks.NONE, **rest),
+    "check": lambda tensors, file, **rest: tensors.check_async(Mtl.TensorFileChecks.NONE, **rest),
     "write": lambda tensors, file, **rest: builder_of(x=[1]).write_async(file, **rest),
     "write_shards": lambda tensors, file, **rest: builder_of(x=[1]).write_shards_async(
         file.get_parent().get_child("x.safetensors.index.json"), 8, **rest),
@@ -110,7 +110,7 @@ def test_errors_are_raised_where_they_are_awaited(file):
         asyncio.run(main())
 
 
-@pytest.mark.parametrize("mode", [Mtl.FileMode.MAP, Mtl.FileMode.READ])
+@pytest.mark.parametrize("mode", [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ])
 def test_load_views(file, mode):
     builder_of(x=np.arange(10_000), y=[3]).write(file)
     told = []
@@ -123,7 +123,7 @@ def test_load_views(file, mode):
     both, (x,) = asyncio.run(main())
     assert [view.size for view in both] == [10_000, 1]
     assert x.tolist() == list(range(10_000))
-    assert mode == Mtl.FileMode.MAP or told[-1] == (80_000, 80_000)
+    assert mode == Mtl.TensorFileMode.MAP or told[-1] == (80_000, 80_000)
 
 
 def test_check(file):
@@ -132,8 +132,8 @@ def test_check(file):
 
     async def main():
         tensors = await Mtl.TensorFile.open_async(file)
-        await tensors.check_async(Mtl.TensorChecks.BOOL, progress=lambda *done: told.append(done))
-        await tensors.check_async(Mtl.TensorChecks.NAN)
+        await tensors.check_async(Mtl.TensorFileChecks.BOOL, progress=lambda *done: told.append(done))
+        await tensors.check_async(Mtl.TensorFileChecks.NAN)
 
     with pytest.raises(ValueError, match="“y”"):
         asyncio.run(main())
@@ -185,7 +185,7 @@ def test_callbacks(file):
 
     def written(builder, result, data):
         told.append((builder.write_finish(result), data))
-        Mtl.TensorFile.open_async(file, None, Mtl.FileMode.MAP, GLib.PRIORITY_DEFAULT, None, opened,
+        Mtl.TensorFile.open_async(file, None, Mtl.TensorFileMode.MAP, GLib.PRIORITY_DEFAULT, None, opened,
                                   "open")
 
     builder_of(x=[5]).write_async(file, GLib.PRIORITY_DEFAULT, None, None, written, "write")

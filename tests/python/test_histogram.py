@@ -113,8 +113,8 @@ def test_edges_are_exact(dtype, low, high, n):
 def test_small_types(dtype):
     view = Mtl.array([[0, 1, 1], [1, 0, 1]], dtype)
     assert view.compute_histogram(0, 1, 2) == [2, 4]
-    assert view.compute_statistic("mean", [1]).tolist() == pytest.approx([2 / 3, 2 / 3])
-    assert view.compute_statistic("maximum", [0]).tolist() == [1, 1, 1]
+    assert view.reduce("mean", [1]).tolist() == pytest.approx([2 / 3, 2 / 3])
+    assert view.reduce("maximum", [0]).tolist() == [1, 1, 1]
 
 
 def test_refused():
@@ -126,15 +126,15 @@ def test_refused():
     with pytest.raises(NotImplementedError, match="complex64"):
         Mtl.zeros(3, "complex64").compute_histogram(0, 1, 2)
     with pytest.raises(NotImplementedError, match="complex64"):
-        Mtl.zeros(3, "complex64").compute_statistic("mean")
+        Mtl.zeros(3, "complex64").reduce("mean")
     with pytest.raises(IndexError, match="-2"):
-        view.compute_statistic("mean", [-2])
+        view.reduce("mean", [-2])
     with pytest.raises(ValueError, match="-1"):
-        view.compute_statistic("mean", [0, -1])
+        view.reduce("mean", [0, -1])
     cancelled = Gio.Cancellable()
     cancelled.cancel()
     for run in (lambda: view.compute_histogram(0, 1, 2, cancelled),
-                lambda: view.compute_statistic("mean", None, cancelled)):
+                lambda: view.reduce("mean", None, cancelled)):
         with pytest.raises(GLib.Error) as caught:
             run()
         assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
@@ -187,7 +187,7 @@ def test_random_statistics(cases):
         array = draw_array(rng, rng.choice(DTYPES))
         axes = rng.sample(range(array.ndim), rng.randrange(1, array.ndim + 1))
         name = rng.choice(STATISTICS)
-        found = view_of(array).compute_statistic(
+        found = view_of(array).reduce(
             name, [axis - rng.choice([0, array.ndim]) for axis in axes])
         expected = expected_statistic(array, name, tuple(axes))
         assert found.dtype == "float64" and found.shape == expected.shape
@@ -205,7 +205,7 @@ def test_offset_data(shape, dtype):
     view = Mtl.asview(array)
     for axis in range(len(shape)):
         for name in STATISTICS:
-            np.testing.assert_allclose(np.asarray(view.compute_statistic(name, [axis])),
+            np.testing.assert_allclose(np.asarray(view.reduce(name, [axis])),
                                        expected_statistic(array, name, (axis,)), 1e-9)
 
 
@@ -219,7 +219,7 @@ def test_few_numbers_that_are_not_finite(dtype, special):
     view = Mtl.asview(array)
     for axis in range(2):
         for name in STATISTICS:
-            np.testing.assert_allclose(np.asarray(view.compute_statistic(name, [axis])),
+            np.testing.assert_allclose(np.asarray(view.reduce(name, [axis])),
                                        expected_statistic(array, name, (axis,)), 1e-12, 1e-12)
 
 
@@ -232,7 +232,7 @@ def test_limits_of_integers(dtype):
     view = Mtl.asview(array)
     for axis in range(2):
         for name in STATISTICS:
-            np.testing.assert_allclose(np.asarray(view.compute_statistic(name, [axis])),
+            np.testing.assert_allclose(np.asarray(view.reduce(name, [axis])),
                                        expected_statistic(array, name, (axis,)), 1e-13)
 
 
@@ -240,21 +240,21 @@ def test_all_axes():
     array = np.arange(12.).reshape(3, 4)
     view = Mtl.asview(array)
     for axes in (None, [], [0, 1], [-1, -2]):
-        assert view.compute_statistic("mean", axes).item() == 5.5
-    assert view.compute_statistic("deviation").item() == pytest.approx(array.std())
-    assert Mtl.array(3, "int8").compute_statistic("maximum").item() == 3
+        assert view.reduce("mean", axes).item() == 5.5
+    assert view.reduce("deviation").item() == pytest.approx(array.std())
+    assert Mtl.array(3, "int8").reduce("maximum").item() == 3
 
 
 @pytest.mark.parametrize("axis", [0, -1, np.int8(1), True])
 def test_one_axis(axis):
     array = np.arange(12.).reshape(3, 4)
-    found = Mtl.asview(array).compute_statistic("mean", axis)
+    found = Mtl.asview(array).reduce("mean", axis)
     assert found.tolist() == array.mean(axis=int(axis)).tolist()
     with pytest.raises(IndexError, match="5"):
-        Mtl.asview(array).compute_statistic("mean", 5)
+        Mtl.asview(array).reduce("mean", 5)
     for wrong in (1.5, "0"):
         with pytest.raises(TypeError):
-            Mtl.asview(array).compute_statistic("mean", wrong)
+            Mtl.asview(array).reduce("mean", wrong)
 
 
 def test_statistics_of_the_largest_numbers():
@@ -263,12 +263,12 @@ def test_statistics_of_the_largest_numbers():
     view = Mtl.asview(array)
     for axis in (0, 1):
         expected = [0.] * 30 if axis == 0 else array[:, 0].tolist()
-        assert view.compute_statistic("mean", [axis]).tolist() == pytest.approx(expected)
-    assert view.compute_statistic("deviation", [1]).tolist() == [0] * 40
+        assert view.reduce("mean", [axis]).tolist() == pytest.approx(expected)
+    assert view.reduce("deviation", [1]).tolist() == [0] * 40
 
 
 def test_repeated_elements():
     view = Mtl.asview(np.arange(6.)).broadcast_to(2**20, 2**20, 6)
-    assert view.compute_statistic("mean", [0, 1]).tolist() == [0, 1, 2, 3, 4, 5]
-    assert view.compute_statistic("mean").item() == 2.5
-    assert view[:, 0].compute_statistic("maximum", [1]).shape == (2**20,)
+    assert view.reduce("mean", [0, 1]).tolist() == [0, 1, 2, 3, 4, 5]
+    assert view.reduce("mean").item() == 2.5
+    assert view[:, 0].reduce("maximum", [1]).shape == (2**20,)

@@ -17,7 +17,7 @@ def device(request):
     return request.param
 
 
-@pytest.mark.parametrize("file_mode", [Mtl.FileMode.MAP, Mtl.FileMode.READ])
+@pytest.mark.parametrize("file_mode", [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ])
 def test_load(tmp_path, device, file_mode):
     Mtl.save(tmp_path / "file", {"a": VALUES, "b": VALUES.T, "empty": np.zeros((0, 2))})
     file = Mtl.load(tmp_path / "file", mode=file_mode, device=device)

@@ -402,7 +402,7 @@ def test_what_cannot_be_pickled_or_copied(tmp_path):
 def mapped(tmp_path):
     """A view of a file, which has another tensor before it."""
     Mtl.save(tmp_path / "a.safetensors", {"a": [1, 2, 3], "b": np.arange(4096, dtype="u2")})
-    return Mtl.load(tmp_path / "a.safetensors", mode=Mtl.FileMode.MAP)["b"]
+    return Mtl.load(tmp_path / "a.safetensors", mode=Mtl.TensorFileMode.MAP)["b"]
 
 
 def path_of(value):
@@ -472,7 +472,7 @@ def test_arrays_of_numpys_files(tmp_path, suffix):
     array = np.arange(60000).reshape(3, 200, 100)
     save = np.save if suffix == "npy" else np.savez
     save(tmp_path / f"a.{suffix}", array)
-    (view,) = Mtl.load(tmp_path / f"a.{suffix}", mode=Mtl.FileMode.MAP).values()
+    (view,) = Mtl.load(tmp_path / f"a.{suffix}", mode=Mtl.TensorFileMode.MAP).values()
     assert_same_place(through_path(view[:, ::-1].T), view[:, ::-1].T)
     np.testing.assert_array_equal(through_path(view[1]), array[1])
 
@@ -488,8 +488,8 @@ def test_mapped_buffers(mapped):
 
 def test_a_pickle_maps_a_file_once(mapped, tmp_path):
     Mtl.save(tmp_path / "b.safetensors", {"b": [1.0]})
-    other = Mtl.load(tmp_path / "b.safetensors", mode=Mtl.FileMode.MAP)["b"]
-    again = Mtl.load(path_of(mapped), mode=Mtl.FileMode.MAP)["a"]
+    other = Mtl.load(tmp_path / "b.safetensors", mode=Mtl.TensorFileMode.MAP)["b"]
+    again = Mtl.load(path_of(mapped), mode=Mtl.TensorFileMode.MAP)["a"]
     data = dumps_by_path([mapped, mapped[1::2], again, mapped.get_buffer().slice(200, 9), other])
     assert data.count(b"a.safetensors") == data.count(b"b.safetensors") == 1
     a, b, c, d, e = pickle.loads(data)
@@ -579,7 +579,7 @@ def test_files_that_were_changed(mapped, change, expected):
 def test_times_before_1970(mapped):
     for modified in (-1, -5 * 10**9, -5 * 10**9 + 123, 10**9 - 1):
         os.utime(path_of(mapped), ns=(0, modified))
-        again = Mtl.load(path_of(mapped), mode=Mtl.FileMode.MAP)["b"]
+        again = Mtl.load(path_of(mapped), mode=Mtl.TensorFileMode.MAP)["b"]
         assert_same_place(through_path(again), again)
         load_mapping(path_of(mapped), os.stat(path_of(mapped)).st_size, modified)
 

@@ -13,7 +13,7 @@ from random_tensors import (NUMPY, SAFETENSORS, assert_same, draw_array, draw_na
 # Fewer where each takes long, as under valgrind.
 N_SAFETENSORS = min(600, conftest.CASES // 5)
 N_NUMPY = min(400, conftest.CASES // 5)
-MODES = [Mtl.FileMode.MAP, Mtl.FileMode.READ]
+MODES = [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ]
 ORDERS = [Mtl.TensorFileOrder.ALIGNED, Mtl.TensorFileOrder.ADDED]
 # What safetensors writes; it reads elements of 6 bits.
 WRITTEN = [kind for kind in SAFETENSORS if not kind.startswith("F6")]

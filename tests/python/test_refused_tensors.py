@@ -88,7 +88,7 @@ def test_random_mixtures(tmp_path, rng):
                     bad[name] = None
                 names.append(name)
         try:
-            file = Mtl.load(path, mode=rng.choice((Mtl.FileMode.MAP, Mtl.FileMode.READ)))
+            file = Mtl.load(path, mode=rng.choice((Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ)))
         except ValueError:
             # No array at all.
             assert not good and not any(bad.values()), number
@@ -97,7 +97,7 @@ def test_random_mixtures(tmp_path, rng):
 
         assert list(file) == list(file.keys()) == names and len(file) == len(names), number
         assert [file.get_item(i).name for i in range(len(file))] == names
-        assert file.match_names() == list(good) and file.match_refused_names() == list(bad)
+        assert file.match_loadable_names() == list(good) and file.match_refused_names() == list(bad)
         for name, array in good.items():
             assert_same(file[name], array, (number, name))
             assert file.lookup_entry(name).error is None
@@ -134,7 +134,7 @@ def test_types(name, tmp_path):
     with pytest.raises(NotImplementedError, match=name):
         file[name]
     with pytest.raises(NotImplementedError, match=name):
-        file.check(Mtl.TensorChecks.LOADABLE)
+        file.check(Mtl.TensorFileChecks.LOADABLE)
     np.save(tmp_path / "a.npy", array)
     with pytest.raises(NotImplementedError):
         Mtl.load(tmp_path / "a.npy")
@@ -175,7 +175,7 @@ def write_safetensors(path, **shapes):
 def test_types_of_later_versions(tmp_path):
     write_safetensors(tmp_path / "a.safetensors", a=("U8", 2), new=("F99", 3), b=("I8", 1))
     file = Mtl.load(tmp_path / "a.safetensors")
-    assert file.match_names() == ["a", "b"] and file["b"].tolist() == [0]
+    assert file.match_loadable_names() == ["a", "b"] and file["b"].tolist() == [0]
     assert file.lookup_entry("new").type_name == "F99"
     with pytest.raises(NotImplementedError, match="F99"):
         file["new"]
@@ -238,7 +238,7 @@ def test_patterns_of_bytes(tmp_path):
     program = ("import gi; gi.require_version('Mtl', '1'); from gi.repository import Mtl;"
                f"file = Mtl.load({str(tmp_path / 'a.npz')!r})\n"
                "for pattern in '*a?\\udcf9', '\\udcff':\n"
-               "    for call in file.match_names, file.match_refused_names, file.load_views:\n"
+               "    for call in file.match_loadable_names, file.match_refused_names, file.load_views:\n"
                "        try: assert call(pattern) == []\n"
                "        except UnicodeEncodeError: pass\n")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -273,7 +273,7 @@ def test_no_format_is_that_of_the_ending(tmp_path):
 def test_files_are_pickled_by_their_path(protocol, tmp_path):
     path = tmp_path / "a b.npz"
     np.savez(path, x=np.zeros(100_000))
-    for mode in (Mtl.FileMode.MAP, Mtl.FileMode.READ):
+    for mode in (Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ):
         file = Mtl.load(path, mode=mode)
         data = pickle.dumps(file, protocol)
         again = pickle.loads(data)
@@ -287,14 +287,14 @@ def test_files_are_pickled_by_their_path(protocol, tmp_path):
 
 
 def test_infinities(tmp_path):
-    INF, NAN = Mtl.TensorChecks.INF, Mtl.TensorChecks.NAN
+    INF, NAN = Mtl.TensorFileChecks.INF, Mtl.TensorFileChecks.NAN
     for dtype in ("<f2", ">f2", "<f4", ">f4", "<f8", ">f8", "<c8", ">c16"):
         for value, fails in ((1, 0), (np.inf, INF), (-np.inf, INF), (np.nan, NAN)):
             array = np.zeros(5, dtype)
             array[3] = value
             np.save(tmp_path / "a.npy", array)
             file = Mtl.load(tmp_path / "a.npy")
-            for checks in (INF, NAN, INF | NAN, Mtl.TensorChecks.NONE):
+            for checks in (INF, NAN, INF | NAN, Mtl.TensorFileChecks.NONE):
                 if checks & fails:
                     word = "NaN" if fails == NAN else "infinite"
                     with pytest.raises(ValueError, match=rf"\(3,\) is {word}"):

@@ -13,11 +13,11 @@ from gi.repository import Gio, GLib, Mtl
 from conftest import DEFAULT, HOST, NUMERIC, cancelled, is_cancelled
 from tensor_files import lay_out, write_safetensors, write_two_tensors
 
-MODES = [Mtl.FileMode.MAP, Mtl.FileMode.READ]
+MODES = [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ]
 
 
-def open_path(path, mode=Mtl.FileMode.AUTO):
-    return Mtl.TensorFile.open_full(Gio.File.new_for_path(str(path)), mode=mode)
+def open_path(path, mode=Mtl.TensorFileMode.AUTO):
+    return Mtl.TensorFile.open(Gio.File.new_for_path(str(path)), mode=mode)
 
 
 def load_views(tensors, pattern=None, cancellable=None, progress=None):
@@ -107,11 +107,11 @@ def test_entries(path):
     assert entry.get_file().get_path() == tensors.get_file().get_path() == str(path)
     assert entry.load_view().tolist() == [[-2], [300]]
     assert tensors.get_device() is Mtl.Device.get_host()
-    assert tensors.get_mode() == tensors.props.mode == Mtl.FileMode.MAP
+    assert tensors.get_mode() == tensors.props.mode == Mtl.TensorFileMode.MAP
 
 
 def test_mapped_views_are_read_only_and_stay(path):
-    tensors = open_path(path, Mtl.FileMode.MAP)
+    tensors = open_path(path, Mtl.TensorFileMode.MAP)
     array = np.asarray(tensors.load_view("b"))
 
     assert tensors.load_view("b").equal(tensors.load_view("b"))
@@ -122,7 +122,7 @@ def test_mapped_views_are_read_only_and_stay(path):
 
 
 def test_read_views_are_their_owners(path):
-    tensors = open_path(path, Mtl.FileMode.READ)
+    tensors = open_path(path, Mtl.TensorFileMode.READ)
     view = tensors.load_view("b")
 
     view[...] = 7
@@ -141,7 +141,7 @@ def test_index(tmp_path, path):
     assert tensors.load_view("b").tolist() == [[-2], [300]]
 
 
-ALL_CHECKS = Mtl.TensorChecks.NAN | Mtl.TensorChecks.BOOL | Mtl.TensorChecks.ALIGNMENT
+ALL_CHECKS = Mtl.TensorFileChecks.NAN | Mtl.TensorFileChecks.BOOL | Mtl.TensorFileChecks.ALIGNMENT
 
 # Of the kinds that a file can have.
 FLOATS = ["F16", "BF16", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"]
@@ -164,13 +164,13 @@ def test_check_knows_all_patterns(tmp_path, dtype):
     is_nan = np.isnan(open_tensors({"all": patterns}).load_view("all").to_dtype(
         Mtl.DType.FLOAT64))
     assert 0 < is_nan.sum() < len(patterns)
-    assert open_tensors({"numbers": patterns[~is_nan]}).check(Mtl.TensorChecks.NAN, None, None)
+    assert open_tensors({"numbers": patterns[~is_nan]}).check(Mtl.TensorFileChecks.NAN, None, None)
 
     tensors = open_tensors({f"{pattern:05}": pattern for pattern in patterns[is_nan]})
     assert len(tensors) == is_nan.sum()
     for i, name in enumerate(tensors):
         with pytest.raises(ValueError) as caught:
-            tensors.get_item(i).check(Mtl.TensorChecks.NAN, None)
+            tensors.get_item(i).check(Mtl.TensorFileChecks.NAN, None)
         assert str(caught.value) == f"Tensor “{name}”: Element () is NaN"
 
 
@@ -192,19 +192,19 @@ def test_check_of_archives(tmp_path):
     np.savez(tmp_path / "file.npz", **some_arrays())
     np.savez_compressed(tmp_path / "small.npz", **some_arrays())
 
-    assert check(open_path(tmp_path / "file.npz"), Mtl.TensorChecks.NAN)
+    assert check(open_path(tmp_path / "file.npz"), Mtl.TensorFileChecks.NAN)
     assert check(open_path(tmp_path / "small.npz"))
     content = bytearray((tmp_path / "file.npz").read_bytes())
     content[open_path(tmp_path / "file.npz").lookup_entry("int64 (3, 5)").get_byte_offset()] ^= 1
     (tmp_path / "file.npz").write_bytes(content)
     with pytest.raises(ValueError, match=r"Tensor “int64 \(3, 5\)”: .* damaged: their CRC is"):
-        check(open_path(tmp_path / "file.npz"), Mtl.TensorChecks.NONE)
+        check(open_path(tmp_path / "file.npz"), Mtl.TensorFileChecks.NONE)
 
 
 def test_check_in_background(path):
     tensors = open_path(path)
     result = wait_for(lambda ready: tensors.check_async(
-        Mtl.TensorChecks.NONE, GLib.PRIORITY_DEFAULT, None, None, ready))
+        Mtl.TensorFileChecks.NONE, GLib.PRIORITY_DEFAULT, None, None, ready))
     assert tensors.check_finish(result)
 
     result = wait_for(lambda ready: tensors.check_async(ALL_CHECKS, callback=ready))
@@ -215,8 +215,8 @@ def test_check_in_background(path):
 def test_names_match_patterns(path):
     tensors = open_path(path)
 
-    assert tensors.match_names("?") == tensors.match_names(None) == ["a", "b"]
-    assert tensors.match_names("*b") == ["b"] and tensors.match_names("c") == []
+    assert tensors.match_loadable_names("?") == tensors.match_loadable_names(None) == ["a", "b"]
+    assert tensors.match_loadable_names("*b") == ["b"] and tensors.match_loadable_names("c") == []
 
 
 def test_format(tmp_path, path):
@@ -248,7 +248,7 @@ def test_prefetch(path, mode):
 
 def test_progress(tmp_path):
     np.save(tmp_path / "file.npy", np.zeros(3_000_000))
-    tensors, told = open_path(tmp_path / "file.npy", Mtl.FileMode.READ), []
+    tensors, told = open_path(tmp_path / "file.npy", Mtl.TensorFileMode.READ), []
 
     load_views(tensors, progress=lambda *numbers: told.append(numbers))
     assert told == sorted(told) and told[-1] == (24_000_000, 24_000_000)
@@ -295,10 +295,10 @@ def write_with_rest(path, deflated):
 @pytest.mark.parametrize("deflated", [False, True])
 def test_what_follows_an_array_is_cancelled(tmp_path, deflated):
     write_with_rest(tmp_path / "a.npz", deflated)
-    tensors = open_path(tmp_path / "a.npz", Mtl.FileMode.READ)
+    tensors = open_path(tmp_path / "a.npz", Mtl.TensorFileMode.READ)
     for call in (lambda cancellable: tensors.load_view("a", cancellable),
                  lambda cancellable: load_views(tensors, cancellable=cancellable),
-                 lambda cancellable: tensors.check(Mtl.TensorChecks(0), cancellable, None)):
+                 lambda cancellable: tensors.check(Mtl.TensorFileChecks(0), cancellable, None)):
         cancellable = Gio.Cancellable()
         timer = threading.Timer(0.05, cancellable.cancel)
         timer.start()
@@ -310,19 +310,18 @@ def test_what_follows_an_array_is_cancelled(tmp_path, deflated):
 
 def test_open(path):
     file = Gio.File.new_for_path(str(path))
-    open_file, open_full = Mtl.TensorFile.open, Mtl.TensorFile.open_full
+    open_file = Mtl.TensorFile.open
 
-    for tensors in (open_file(file), open_file(file, Gio.Cancellable()), open_full(file),
-                    open_full(file, None, Mtl.FileMode.AUTO, None)):
-        assert tensors.get_mode() == Mtl.FileMode.MAP and tensors.get_device() is HOST
+    for tensors in (open_file(file), open_file(file, cancellable=Gio.Cancellable()),
+                    open_file(file, None, Mtl.TensorFileMode.AUTO, None)):
+        assert tensors.get_mode() == Mtl.TensorFileMode.MAP and tensors.get_device() is HOST
         assert tensors.load_view("b").tolist() == [[-2], [300]]
-    for tensors in (open_full(file, DEFAULT, Mtl.FileMode.READ),
-                    open_full(file, mode=Mtl.FileMode.READ, device=DEFAULT)):
-        assert tensors.get_mode() == Mtl.FileMode.READ and tensors.get_device() is DEFAULT
-    for function in open_file, open_full:
-        with pytest.raises(GLib.Error) as caught:
-            function(file, cancellable=cancelled())
-        assert is_cancelled(caught)
+    for tensors in (open_file(file, DEFAULT, Mtl.TensorFileMode.READ),
+                    open_file(file, mode=Mtl.TensorFileMode.READ, device=DEFAULT)):
+        assert tensors.get_mode() == Mtl.TensorFileMode.READ and tensors.get_device() is DEFAULT
+    with pytest.raises(GLib.Error) as caught:
+        open_file(file, cancellable=cancelled())
+    assert is_cancelled(caught)
 
 
 def wait_for(start):
@@ -336,7 +335,7 @@ def wait_for(start):
 
 def test_open_in_background(path):
     result = wait_for(lambda ready: Mtl.TensorFile.open_async(
-        Gio.File.new_for_path(str(path)), None, Mtl.FileMode.READ, GLib.PRIORITY_LOW, None, ready))
+        Gio.File.new_for_path(str(path)), None, Mtl.TensorFileMode.READ, GLib.PRIORITY_LOW, None, ready))
 
     assert Mtl.TensorFile.open_finish(result).load_view("b").tolist() == [[-2], [300]]
 

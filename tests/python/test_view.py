@@ -41,7 +41,7 @@ def test_constructors_with_a_storage_mode():
 
 @pytest.mark.any_memory
 def test_new_like():
-    like = View.new_like(iota(2, 3).T)
+    like = View.new_zeros_like(iota(2, 3).T)
 
     assert like.shape == (3, 2) and like.strides == (1, 3) and not elements(like).any()
     assert like.get_device() is DEFAULT

@@ -146,10 +146,10 @@ def test_shards(tmp_path, safetensors):
 def test_over_what_is_mapped(tmp_path):
     path = tmp_path / "file"
     write(path, {"a": np.arange(100_000.0).reshape(100, 1000)})
-    view = Mtl.TensorFile.open_full(file_at(path), mode=Mtl.FileMode.MAP).load_view("a")
+    view = Mtl.TensorFile.open(file_at(path), mode=Mtl.TensorFileMode.MAP).load_view("a")
     write(path, {"a": view.transpose(), "b": view})
 
-    tensors = Mtl.TensorFile.open_full(file_at(path), mode=Mtl.FileMode.MAP)
+    tensors = Mtl.TensorFile.open(file_at(path), mode=Mtl.TensorFileMode.MAP)
     np.testing.assert_array_equal(tensors.load_view("a"), np.asarray(view).T)
     np.testing.assert_array_equal(tensors.load_view("b"), view)
 

@@ -95,7 +95,7 @@ async void copy_and_convert () throws GLib.Error {
 	assert_true (bytes.length == N_ROWS * N_COLUMNS * 4);
 	assert_true (yield source.array_equal_async (turned_copy));
 	assert_false (yield source.all_close_async (zeros ({ 2, 3 })));
-	var least = yield source.compute_statistic_async (MINIMUM, { 1 });
+	var least = yield source.reduce_async (MINIMUM, { 1 });
 	assert_true (least[3] == 3);
 
 	assert_true (yield view.fill_double_async (7));

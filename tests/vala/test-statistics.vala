@@ -78,10 +78,10 @@ void test_histogram_in_background () throws Error {
 
 void test_along_axes () throws Error {
 	var view = new Mtl.StridedView.filled (null, Mtl.DType.FLOAT32, { 3, 2 }, 3);
-	var means = view.compute_statistic (Mtl.Statistic.MEAN, { -1 });
+	var means = view.reduce (Mtl.Reduction.MEAN, { -1 });
 
 	assert_true (means.n_dims == 1 && means.get_double ({ 2 }) == 3);
-	assert_true (view.compute_statistic (Mtl.Statistic.DEVIATION).get_double ({}) == 0);
+	assert_true (view.reduce (Mtl.Reduction.DEVIATION).get_double ({}) == 0);
 }
 
 async Mtl.Statistics describe (Mtl.StridedView view) throws Error {

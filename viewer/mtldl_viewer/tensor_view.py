@@ -119,7 +119,7 @@ class TensorView(Gtk.Box):
             return
         # A name may have the characters that patterns have.
         pattern = entry.name.replace('*', '?')
-        place = file.match_names(pattern).index(entry.name)
+        place = file.match_loadable_names(pattern).index(entry.name)
         self.task = Task(self.show_error)
         self.show_page(self.stack.get_visible_child_name())
         self.waiting = GLib.timeout_add(PATIENCE, self.show_busy)

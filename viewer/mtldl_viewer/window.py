@@ -205,7 +205,7 @@ class Window(Gtk.ApplicationWindow):
         state = FileState(file)
         self.task.run(Mtl.TensorFile.open_async, Mtl.TensorFile.open_finish,
                       lambda tensors: self.show_file(file, tensors, state), file,
-                      mode=Mtl.FileMode.MAP)
+                      mode=Mtl.TensorFileMode.MAP)
 
     def begin_opening_another(self, file, make_window):
         """Opens the file in another window, if it can be opened."""
@@ -224,7 +224,7 @@ class Window(Gtk.ApplicationWindow):
 
         opening.append(file)
         Task(failed).run(Mtl.TensorFile.open_async, Mtl.TensorFile.open_finish, opened, file,
-                         mode=Mtl.FileMode.MAP)
+                         mode=Mtl.TensorFileMode.MAP)
 
     def show_file(self, file, tensors, state):
         self.spinner.stop()

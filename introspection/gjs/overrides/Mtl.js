@@ -656,7 +656,7 @@ function _listLoadable(file) {
         printerr(`${file.get_file().get_parse_name()}: left out what cannot be loaded: ` +
             `${named.join('; ')}${more}`);
     }
-    return file.match_names(null);
+    return file.match_loadable_names(null);
 }
 
 // file.values(): the views, each made when the iteration reaches it.
@@ -788,9 +788,9 @@ const ALLOCATING = {
     'Buffer': ['new', 'new_from_bytes', 'new_uninitialized'],
     'Buffer.prototype': ['copy', 'copy_async', 'dup_bytes', 'dup_bytes_async'],
     'StridedView': ['new_arange', 'new_arange_int64', 'new_filled', 'new_from_bytes',
-        'new_from_bytes_with_byte_strides', 'new_from_doubles', 'new_from_variant', 'new_like',
+        'new_from_bytes_with_byte_strides', 'new_from_doubles', 'new_from_variant', 'new_zeros_like',
         'new_uninitialized', 'new_zeros'],
-    'StridedView.prototype': ['compute_statistic', 'compute_statistic_async', 'copy', 'copy_async',
+    'StridedView.prototype': ['reduce', 'reduce_async', 'copy', 'copy_async',
         'dup_bytes', 'dup_bytes_async', 'export_dlpack', 'to_contiguous',
         'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype', 'to_dtype_async'],
     'TensorFile.prototype': ['load_view', 'load_view_async', 'load_views', 'load_views_async'],
@@ -800,7 +800,7 @@ const ALLOCATING = {
 // Converters of arguments that do not follow from their types.
 const SPECIAL_CONVERTERS = {
     'StridedLayout.prototype.slice': {text: 'slice'},
-    'StridedView.new_like': {view: '-'},
+    'StridedView.new_zeros_like': {view: '-'},
     'StridedView.prototype.all_close': {view: 'comparable'},
     'StridedView.prototype.all_close_async': {view: 'comparable'},
     'StridedView.prototype.array_equal': {view: 'comparable'},

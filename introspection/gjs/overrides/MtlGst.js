@@ -15,9 +15,9 @@ function _toVideoFormat({VideoFormat}, format) {
     return found === VideoFormat.UNKNOWN ? _toEnumeration(format, 'GstVideo.VideoFormat') : found;
 }
 
-const VIEWS = ['view_from_audio_buffer', 'view_from_audio_channel', 'view_from_buffer',
+const VIEWS = ['view_from_audio_buffer', 'view_from_audio_buffer_channel', 'view_from_buffer',
     'view_from_buffer_with_caps', 'view_from_tensor', 'view_from_video_buffer',
-    'view_from_video_component', 'view_from_video_frame', 'view_from_video_frame_component'];
+    'view_from_video_buffer_component', 'view_from_video_frame', 'view_from_video_frame_component'];
 
 // The last arguments can be left out, element types and formats be names such as 'float32' and
 // 'BGRx', and views be arrays. What a view keeps mapped is memory that the garbage collector has to

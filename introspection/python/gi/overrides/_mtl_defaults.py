@@ -66,7 +66,7 @@ def as_file(path):
 
 
 def member(cls, value):
-    """A member of an enumeration for its name, such as "read" or Mtl.FileMode.READ."""
+    """A member of an enumeration for its name, such as "read" or Mtl.TensorFileMode.READ."""
     if not isinstance(value, str):
         return value
     names = [name for name in dir(cls) if name.isupper() and isinstance(getattr(cls, name), cls)]

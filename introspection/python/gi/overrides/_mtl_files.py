@@ -21,12 +21,12 @@ from ._mtl_nested import listed
 Mtl = get_introspection_module("Mtl")
 
 
-def load(path, *, mode=Mtl.FileMode.AUTO, device=None):
+def load(path, *, mode=Mtl.TensorFileMode.AUTO, device=None):
     """Opens a file of tensors as a mapping of names to views. A view is only made when it is
     looked up. `path` is a path or a Gio.File, also of a folder with one index of safetensors, or
     else with one file of tensors. A tensor that cannot be loaded does not hide the others: its
     entry has the reason as `error`."""
-    return Mtl.TensorFile.open_full(as_file(path), device, mode)
+    return Mtl.TensorFile.open(as_file(path), device, mode)
 
 
 # The exceptions for objects that it cannot view.
@@ -224,10 +224,10 @@ class _LoadableItems(ItemsView):
     """The names and views of the tensors that can be loaded."""
 
     def __len__(self):
-        return len(self._mapping.match_names())
+        return len(self._mapping.match_loadable_names())
 
     def __iter__(self):
-        for name in self._mapping.match_names():
+        for name in self._mapping.match_loadable_names():
             yield name, self._mapping[name]
 
 
@@ -235,10 +235,10 @@ class _LoadableValues(ValuesView):
     """The views of the tensors that can be loaded."""
 
     def __len__(self):
-        return len(self._mapping.match_names())
+        return len(self._mapping.match_loadable_names())
 
     def __iter__(self):
-        for name in self._mapping.match_names():
+        for name in self._mapping.match_loadable_names():
             yield self._mapping[name]
 
 

@@ -78,7 +78,7 @@ def load_view(data, element, shape, strides, flags):
 
 def load_file(path, mode, device):
     Mtl = _import()
-    return Mtl.load(path, mode=Mtl.FileMode(mode), device=device)
+    return Mtl.load(path, mode=Mtl.TensorFileMode(mode), device=device)
 
 
 def load_mapping(path, size, modified):
