@@ -147,7 +147,7 @@ tool_find_statistics (MtlStridedView  *view,
 
   tool_progress_init (&progress, "stats");
   statistics =
-    mtl_strided_view_compute_statistics_full (view, NULL, tool_progress_update, &progress, error);
+    mtl_strided_view_compute_statistics (view, NULL, tool_progress_update, &progress, error);
   tool_progress_clear (&progress);
   return statistics;
 }

@@ -36,7 +36,7 @@
  * if (view == NULL)
  *   return FALSE;
  *
- * statistics = mtl_strided_view_compute_statistics (view, NULL, error);
+ * statistics = mtl_strided_view_compute_statistics (view, NULL, NULL, NULL, error);
  * if (statistics == NULL)
  *   return FALSE;
  *

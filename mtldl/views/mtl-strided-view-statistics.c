@@ -191,10 +191,14 @@ compute_statistics (MtlStridedView    *self,
  * mtl_strided_view_compute_statistics:
  * @self: a view
  * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope call) (closure progress_data): called with the
+ *   number of bytes read so far and in total, in the thread of the caller
+ * @progress_data: data for @progress
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Finds the minimum and the maximum of the elements, their mean and deviation,
- * and how many are NaN, infinite or zero, reading the memory once.
+ * and how many are NaN, infinite or zero, reading the memory once. Elements that
+ * are repeated, as by [method@Mtl.StridedView.broadcast_to], are only read once.
  *
  * The result depends neither on the number of threads nor on the processor. The
  * lanes of vectors are elements like others. Memory that the host cannot access
@@ -216,42 +220,11 @@ compute_statistics (MtlStridedView    *self,
  * Since: 1.0
  */
 MtlStatistics *
-mtl_strided_view_compute_statistics (MtlStridedView  *self,
-                                     GCancellable    *cancellable,
-                                     GError         **error)
-{
-  return mtl_strided_view_compute_statistics_full (self, cancellable, NULL, NULL, error);
-}
-
-/**
- * mtl_strided_view_compute_statistics_full:
- * @self: a view
- * @cancellable: (nullable): a cancellable
- * @progress: (nullable) (scope call) (closure progress_data): called with the
- *   number of bytes read so far and in total
- * @progress_data: data for @progress
- * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
- *
- * Works like [method@Mtl.StridedView.compute_statistics], and reports the progress.
- * Elements that are repeated, as by [method@Mtl.StridedView.broadcast_to], are
- * only read once.
- *
- * @progress is called in the thread of the caller.
- *
- * Errors:
- *
- * - the errors of [method@Mtl.StridedView.compute_statistics]
- *
- * Returns: (transfer full): the statistics
- *
- * Since: 1.0
- */
-MtlStatistics *
-mtl_strided_view_compute_statistics_full (MtlStridedView         *self,
-                                          GCancellable           *cancellable,
-                                          GFileProgressCallback   progress,
-                                          gpointer                progress_data,
-                                          GError                **error)
+mtl_strided_view_compute_statistics (MtlStridedView         *self,
+                                     GCancellable           *cancellable,
+                                     GFileProgressCallback   progress,
+                                     gpointer                progress_data,
+                                     GError                **error)
 {
   MtlProgressCallback callback = { progress, progress_data };
   MtlMonitor monitor = mtl_progress_callback_get_monitor (&callback, cancellable);

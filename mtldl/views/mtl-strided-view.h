@@ -382,12 +382,7 @@ gboolean        mtl_strided_view_all_close     (MtlStridedView  *self,
                                                 GCancellable    *cancellable,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
-MtlStatistics  *mtl_strided_view_compute_statistics      (MtlStridedView  *self,
-                                                          GCancellable    *cancellable,
-                                                          GError         **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-MtlStatistics  *mtl_strided_view_compute_statistics_full (MtlStridedView         *self,
+MtlStatistics  *mtl_strided_view_compute_statistics      (MtlStridedView         *self,
                                                           GCancellable           *cancellable,
                                                           GFileProgressCallback   progress,
                                                           gpointer                progress_data,

@@ -231,9 +231,7 @@ BYTES (view_dup_bytes_async,
 BYTES (view_get_bytes, mtl_strided_view_get_bytes (f->dense, error))
 
 /* Statistics */
-OBJECT (compute_statistics, mtl_strided_view_compute_statistics (f->view, NULL, error))
-OBJECT (compute_statistics_full,
-        mtl_strided_view_compute_statistics_full (f->view, NULL, NULL, NULL, error))
+OBJECT (compute_statistics, mtl_strided_view_compute_statistics (f->view, NULL, NULL, NULL, error))
 MEMORY (compute_histogram,
         mtl_strided_view_compute_histogram (f->view, 0, 4, 8, &f->n, NULL, error))
 MEMORY (compute_histogram_large,
@@ -248,7 +246,8 @@ OBJECT (reduce_async,
         (mtl_strided_view_reduce_async (f->view, MTL_REDUCTION_MEAN, AXES (0), NULL,
                                                    take_result, f),
          mtl_strided_view_reduce_finish (f->view, wait_for_result (f), error)))
-OBJECT (compute_statistics_large, mtl_strided_view_compute_statistics (f->large, NULL, error))
+OBJECT (compute_statistics_large, mtl_strided_view_compute_statistics (f->large, NULL, NULL, NULL,
+                                                                       error))
 OBJECT (
     compute_statistics_async,
     (mtl_strided_view_compute_statistics_async (f->view, NULL, NULL, NULL, NULL, take_result, f),

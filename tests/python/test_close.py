@@ -42,7 +42,7 @@ def test_progress_callback():
         told.append(arguments)
         assert_busy(view, True, n_references=1)
 
-    statistics = view.compute_statistics_full(None, progress)
+    statistics = view.compute_statistics(None, progress)
     assert told
     assert statistics.get_count() == N // 4
     assert view.close() and view.shape == (0,)

@@ -104,7 +104,7 @@ void test_background () throws Error {
 	});
 	loop.run ();
 	assert_true (statistics.mean == 3 && statistics.deviation == 0);
-	assert_true (view.compute_statistics_full (null, (done, total) => read = done).minimum == 3);
+	assert_true (view.compute_statistics (null, (done, total) => read = done).minimum == 3);
 	assert_true (read == 2000000);
 }
 

@@ -390,7 +390,7 @@ void test_close_in_use () throws GLib.Error {
 	assert_view (same, "[0 1]");
 
 	same = null;
-	view.compute_statistics_full (null, (done, total) => {
+	view.compute_statistics (null, (done, total) => {
 		try {
 			view.close ();
 			assert_not_reached ();
