@@ -13,11 +13,11 @@
 /* The struct module's codes, by DLPack's type codes and the number of bytes.
  * Other element types have no code. */
 static const char *const formats[][17] = {
-  [MTL_TYPE_CODE_INT] = { [1] = "b", [2] = "h", [4] = "i", [8] = sizeof (long) == 8 ? "l" : "q" },
-  [MTL_TYPE_CODE_UINT] = { [1] = "B", [2] = "H", [4] = "I", [8] = sizeof (long) == 8 ? "L" : "Q" },
-  [MTL_TYPE_CODE_FLOAT] = { [2] = "e", [4] = "f", [8] = "d" },
-  [MTL_TYPE_CODE_COMPLEX] = { [8] = "Zf", [16] = "Zd" },
-  [MTL_TYPE_CODE_BOOL] = { [1] = "?" },
+  [kDLInt] = { [1] = "b", [2] = "h", [4] = "i", [8] = sizeof (long) == 8 ? "l" : "q" },
+  [kDLUInt] = { [1] = "B", [2] = "H", [4] = "I", [8] = sizeof (long) == 8 ? "L" : "Q" },
+  [kDLFloat] = { [2] = "e", [4] = "f", [8] = "d" },
+  [kDLComplex] = { [8] = "Zf", [16] = "Zd" },
+  [kDLBool] = { [1] = "?" },
 };
 
 static const char *
@@ -420,25 +420,25 @@ static const struct
   guint8 native_size;
   guint8 standard_size;
 } number_codes[] = {
-  { "?", MTL_TYPE_CODE_BOOL, 1, 1 },
-  { "b", MTL_TYPE_CODE_INT, 1, 1 },
-  { "h", MTL_TYPE_CODE_INT, sizeof (short), 2 },
-  { "i", MTL_TYPE_CODE_INT, sizeof (int), 4 },
-  { "l", MTL_TYPE_CODE_INT, sizeof (long), 4 },
-  { "q", MTL_TYPE_CODE_INT, sizeof (long long), 8 },
-  { "n", MTL_TYPE_CODE_INT, sizeof (size_t), 0 },
-  { "c", MTL_TYPE_CODE_UINT, 1, 1 },
-  { "B", MTL_TYPE_CODE_UINT, 1, 1 },
-  { "H", MTL_TYPE_CODE_UINT, sizeof (short), 2 },
-  { "I", MTL_TYPE_CODE_UINT, sizeof (int), 4 },
-  { "L", MTL_TYPE_CODE_UINT, sizeof (long), 4 },
-  { "Q", MTL_TYPE_CODE_UINT, sizeof (long long), 8 },
-  { "N", MTL_TYPE_CODE_UINT, sizeof (size_t), 0 },
-  { "e", MTL_TYPE_CODE_FLOAT, 2, 2 },
-  { "f", MTL_TYPE_CODE_FLOAT, 4, 4 },
-  { "d", MTL_TYPE_CODE_FLOAT, 8, 8 },
-  { "Zf", MTL_TYPE_CODE_COMPLEX, 8, 8 },
-  { "Zd", MTL_TYPE_CODE_COMPLEX, 16, 16 },
+  { "?", kDLBool, 1, 1 },
+  { "b", kDLInt, 1, 1 },
+  { "h", kDLInt, sizeof (short), 2 },
+  { "i", kDLInt, sizeof (int), 4 },
+  { "l", kDLInt, sizeof (long), 4 },
+  { "q", kDLInt, sizeof (long long), 8 },
+  { "n", kDLInt, sizeof (size_t), 0 },
+  { "c", kDLUInt, 1, 1 },
+  { "B", kDLUInt, 1, 1 },
+  { "H", kDLUInt, sizeof (short), 2 },
+  { "I", kDLUInt, sizeof (int), 4 },
+  { "L", kDLUInt, sizeof (long), 4 },
+  { "Q", kDLUInt, sizeof (long long), 8 },
+  { "N", kDLUInt, sizeof (size_t), 0 },
+  { "e", kDLFloat, 2, 2 },
+  { "f", kDLFloat, 4, 4 },
+  { "d", kDLFloat, 8, 8 },
+  { "Zf", kDLComplex, 8, 8 },
+  { "Zd", kDLComplex, 16, 16 },
 };
 
 static const char *

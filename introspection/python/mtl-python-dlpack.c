@@ -244,7 +244,7 @@ export_either_way (MtlStridedView  *view,
   gpointer managed;
 
   if (!(request->flags & MTL_DLPACK_FLAGS_COPY)
-      && mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU)
+      && mtl_device_get_device_type (mtl_strided_view_get_device (view)) == MTL_DEVICE_TYPE_CPU)
     {
       GError *local_error = NULL;
 

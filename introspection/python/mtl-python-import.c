@@ -399,7 +399,7 @@ needs_dlpack_method (const DLManagedTensorVersioned *managed,
 
   *device_type = managed->dl_tensor.device.device_type;
   return *device_type != MTL_DEVICE_TYPE_CPU
-         || managed->dl_tensor.dtype.code == MTL_TYPE_CODE_COMPLEX;
+         || managed->dl_tensor.dtype.code == kDLComplex;
 }
 
 /* Gives back what came with an exception. __dlpack__() is called next, whose exceptions are

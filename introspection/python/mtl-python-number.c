@@ -233,7 +233,7 @@ has_code (MtlStridedView *view,
 static gboolean
 has_integers (MtlStridedView *view)
 {
-  return has_code (view, MTL_TYPE_CODE_INT) || has_code (view, MTL_TYPE_CODE_UINT);
+  return has_code (view, kDLInt) || has_code (view, kDLUInt);
 }
 
 static int
@@ -398,7 +398,7 @@ number_set (MtlStridedView *view,
     status = set_truth_value (view, indices, n_indices, value, &error);
   else if (PyIndex_Check (value))
     status = set_integer (view, indices, n_indices, PyNumber_Index (value), &error);
-  else if (has_code (view, MTL_TYPE_CODE_COMPLEX))
+  else if (has_code (view, kDLComplex))
     status = set_complex (view, indices, n_indices, value, &error);
   else if (PyFloat_Check (value))
     status = set_float (view, indices, n_indices, value, &error);

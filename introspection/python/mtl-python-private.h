@@ -278,7 +278,7 @@ item_bits_of (MtlStridedView *view)
 static inline gboolean
 is_worth_a_turn (MtlStridedView *view)
 {
-  return mtl_strided_view_get_device_type (view) != MTL_DEVICE_TYPE_CPU
+  return mtl_device_get_device_type (mtl_strided_view_get_device (view)) != MTL_DEVICE_TYPE_CPU
          || mtl_strided_view_get_volume (view)
               >= BYTES_WORTH_A_TURN * 8 / item_bits_of (view);
 }

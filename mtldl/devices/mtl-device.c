@@ -54,7 +54,7 @@ enum
 {
   PROP_0,
   PROP_DEVICE_TYPE,
-  PROP_DEVICE_ORDINAL,
+  PROP_ORDINAL,
   PROP_NAME,
   PROP_HOST_ACCESSIBLE,
   PROP_UNIFIED_MEMORY,
@@ -97,7 +97,7 @@ mtl_device_get_property (GObject    *object,
     case PROP_DEVICE_TYPE:
       g_value_set_enum (value, mtl_device_get_device_type (self));
       break;
-    case PROP_DEVICE_ORDINAL:
+    case PROP_ORDINAL:
       g_value_set_int (value, mtl_device_get_ordinal (self));
       break;
     case PROP_NAME:
@@ -133,7 +133,7 @@ mtl_device_set_property (GObject      *object,
     case PROP_DEVICE_TYPE:
       priv->device_type = g_value_get_enum (value);
       break;
-    case PROP_DEVICE_ORDINAL:
+    case PROP_ORDINAL:
       priv->device_ordinal = g_value_get_int (value);
       break;
     case PROP_NAME:
@@ -260,14 +260,14 @@ mtl_device_class_init (MtlDeviceClass *klass)
                        MTL_TYPE_DEVICE_TYPE, MTL_DEVICE_TYPE_UNKNOWN, flags);
 
   /**
-   * MtlDevice:device-ordinal: (getter get_device_ordinal)
+   * MtlDevice:ordinal: (getter get_ordinal)
    *
    * The number of the device among those of its kind.
    *
    * Since: 1.0
    */
-  props[PROP_DEVICE_ORDINAL] =
-    g_param_spec_int ("device-ordinal", NULL, NULL, G_MININT, G_MAXINT, 0, flags);
+  props[PROP_ORDINAL] =
+    g_param_spec_int ("ordinal", NULL, NULL, G_MININT, G_MAXINT, 0, flags);
 
   /**
    * MtlDevice:name: (getter get_name)
@@ -384,7 +384,7 @@ mtl_device_get_device_type (MtlDevice *self)
 }
 
 /**
- * mtl_device_get_ordinal: (get-property device-ordinal)
+ * mtl_device_get_ordinal: (get-property ordinal)
  * @self: a device
  *
  * Gets the number of the device among those of its kind.

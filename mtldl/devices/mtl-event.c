@@ -213,8 +213,8 @@ mtl_event_new (MtlDevice  *device,
 
 /**
  * mtl_event_new_for_handle: (skip)
- * @device: a device
  * @handle: the device's handle for an event, an `id<MTLSharedEvent>` on Metal
+ * @device: the device
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates an event for an existing event of the device, which is retained.
@@ -229,8 +229,8 @@ mtl_event_new (MtlDevice  *device,
  * Since: 1.0
  */
 MtlEvent *
-mtl_event_new_for_handle (MtlDevice  *device,
-                          gpointer    handle,
+mtl_event_new_for_handle (gpointer    handle,
+                          MtlDevice  *device,
                           GError    **error)
 {
   MtlDeviceClass *klass;

@@ -19,8 +19,8 @@ MTL_AVAILABLE_IN_1_0
 MtlEvent  *mtl_event_new                (MtlDevice  *device,
                                          GError    **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlEvent  *mtl_event_new_for_handle     (MtlDevice  *device,
-                                         gpointer    handle,
+MtlEvent  *mtl_event_new_for_handle     (gpointer    handle,
+                                         MtlDevice  *device,
                                          GError    **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlDevice *mtl_event_get_device         (MtlEvent             *self);

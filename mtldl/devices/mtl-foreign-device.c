@@ -61,7 +61,7 @@ mtl_foreign_device_new (gint32 device_type,
 
   return g_object_new (MTL_TYPE_FOREIGN_DEVICE,
                        "device-type", mtl_device_type_from_number (device_type),
-                       "device-ordinal", device_ordinal,
+                       "ordinal", device_ordinal,
                        "name", name,
                        "host-accessible", mtl_dl_device_is_host_accessible (device_type),
                        NULL);

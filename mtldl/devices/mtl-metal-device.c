@@ -479,7 +479,7 @@ mtl_metal_device_new (gpointer handle,
   mtl_metal_bridge_describe_device (handle, &info);
   self = g_object_new (MTL_TYPE_METAL_DEVICE,
                        "device-type", MTL_DEVICE_TYPE_METAL,
-                       "device-ordinal", ordinal,
+                       "ordinal", ordinal,
                        "name", info.name,
                        "unified-memory", info.unified_memory,
                        "max-buffer-size", info.max_buffer_size,

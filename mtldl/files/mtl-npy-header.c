@@ -292,9 +292,9 @@ static const struct
   char kind;
   guint8 code;
 } kinds[] = {
-  { 'b', MTL_TYPE_CODE_BOOL }, { 'i', MTL_TYPE_CODE_INT }, { 'u', MTL_TYPE_CODE_UINT },
-  { 'f', MTL_TYPE_CODE_FLOAT }, { 'c', MTL_TYPE_CODE_COMPLEX },
-  { 'V', MTL_TYPE_CODE_OPAQUE_HANDLE },
+  { 'b', kDLBool }, { 'i', kDLInt }, { 'u', kDLUInt },
+  { 'f', kDLFloat }, { 'c', kDLComplex },
+  { 'V', kDLOpaqueHandle },
 };
 
 char

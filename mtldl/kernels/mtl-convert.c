@@ -35,19 +35,19 @@ mtl_convert_type_of (MtlElementType type)
 {
   switch (type.code)
     {
-    case MTL_TYPE_CODE_BOOL:
+    case kDLBool:
       return MTL_CONVERT_BOOL;
-    case MTL_TYPE_CODE_INT:
+    case kDLInt:
       return MTL_CONVERT_INT2 + __builtin_ctz (type.bits / 2);
-    case MTL_TYPE_CODE_UINT:
+    case kDLUInt:
       return MTL_CONVERT_UINT2 + __builtin_ctz (type.bits / 2);
-    case MTL_TYPE_CODE_COMPLEX:
-      return mtl_convert_type_of ((MtlElementType) { MTL_TYPE_CODE_FLOAT, type.bits / 2, 1, FALSE });
-    case MTL_TYPE_CODE_FLOAT:
+    case kDLComplex:
+      return mtl_convert_type_of ((MtlElementType) { kDLFloat, type.bits / 2, 1, FALSE });
+    case kDLFloat:
       return type.bits == 16   ? MTL_CONVERT_FLOAT16
              : type.bits == 32 ? MTL_CONVERT_FLOAT32
                                : MTL_CONVERT_FLOAT64;
-    case MTL_TYPE_CODE_BFLOAT:
+    case kDLBfloat:
       return MTL_CONVERT_BFLOAT16;
     default:
       /* DLPack's codes for small floats are consecutive. */
@@ -244,9 +244,9 @@ init (MtlConversion  *self,
   const MtlConvertKernels *kernels = get_kernels ();
   MtlConvertType dest_type = mtl_convert_type_of (dest);
   MtlConvertType source_type = mtl_convert_type_of (source);
-  gboolean is_complex = source.code == MTL_TYPE_CODE_COMPLEX;
-  gboolean to_complex = dest.code == MTL_TYPE_CODE_COMPLEX;
-  gboolean takes_both = is_complex && (to_complex || dest.code == MTL_TYPE_CODE_BOOL);
+  gboolean is_complex = source.code == kDLComplex;
+  gboolean to_complex = dest.code == kDLComplex;
+  gboolean takes_both = is_complex && (to_complex || dest.code == kDLBool);
   MtlConvertFunc direct = to_complex && !is_complex && factors == NULL
                             ? find_complex (kernels, dest_type, source_type) : NULL;
   guint numbers = takes_both ? 2 : 1;
@@ -303,7 +303,7 @@ mtl_conversion_init_scaled (MtlConversion  *self,
 static gboolean
 is_whole_integer (MtlElementType type)
 {
-  return (type.code == MTL_TYPE_CODE_INT || type.code == MTL_TYPE_CODE_UINT) && type.bits >= 8;
+  return (type.code == kDLInt || type.code == kDLUInt) && type.bits >= 8;
 }
 
 gboolean

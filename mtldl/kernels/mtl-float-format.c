@@ -13,7 +13,7 @@
 gboolean
 mtl_is_of_ml_dtypes (MtlDType part)
 {
-  return part >> 8 != MTL_TYPE_CODE_FLOAT;
+  return part >> 8 != kDLFloat;
 }
 
 static double

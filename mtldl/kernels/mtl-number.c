@@ -111,14 +111,14 @@ mtl_element_type_is_numeric (MtlElementType self)
 {
   switch (self.code)
     {
-    case MTL_TYPE_CODE_BOOL:
+    case kDLBool:
       return self.bits == 8;
-    case MTL_TYPE_CODE_INT:
-    case MTL_TYPE_CODE_UINT:
+    case kDLInt:
+    case kDLUInt:
       return self.bits >= 2 && self.bits <= 64 && (self.bits & (self.bits - 1)) == 0;
-    case MTL_TYPE_CODE_FLOAT:
+    case kDLFloat:
       return self.bits == 16 || self.bits == 32 || self.bits == 64;
-    case MTL_TYPE_CODE_COMPLEX:
+    case kDLComplex:
       return self.bits == 32 || self.bits == 64 || self.bits == 128;
     default:
       return mtl_float_has_kind (self.code, self.bits);
@@ -175,7 +175,7 @@ static MtlNumber
 load_complex (const guint8 *data,
               guint         bits)
 {
-  const MtlFloatKind *half = &mtl_float_kinds[MTL_TYPE_CODE_FLOAT];
+  const MtlFloatKind *half = &mtl_float_kinds[kDLFloat];
 
   switch (bits)
     {
@@ -196,16 +196,16 @@ mtl_number_load (MtlElementType  type,
 {
   switch (type.code)
     {
-    case MTL_TYPE_CODE_BOOL:
+    case kDLBool:
       return mtl_number_from_uint64 (*data != 0);
-    case MTL_TYPE_CODE_INT:
+    case kDLInt:
       return mtl_number_from_int64 (load_int (data, bit, type.bits));
-    case MTL_TYPE_CODE_UINT:
+    case kDLUInt:
       return mtl_number_from_uint64 ((guint64) load_int (data, bit, type.bits)
                                      & G_MAXUINT64 >> (64 - type.bits));
-    case MTL_TYPE_CODE_COMPLEX:
+    case kDLComplex:
       return load_complex (data, type.bits);
-    case MTL_TYPE_CODE_FLOAT:
+    case kDLFloat:
       if (type.bits == 32)
         return mtl_number_from_double (load_float (data));
       if (type.bits == 64)
@@ -272,7 +272,7 @@ integer_range (MtlDType  dtype,
 {
   guint bits = dtype & 0xff;
 
-  if (dtype >> 8 == MTL_TYPE_CODE_INT)
+  if (dtype >> 8 == kDLInt)
     {
       *max = G_MAXUINT64 >> (65 - bits);
       *min = -(gint64) *max - 1;
@@ -317,7 +317,7 @@ store_complex (double  re,
                guint8 *data,
                guint   bits)
 {
-  const MtlFloatKind *half = &mtl_float_kinds[MTL_TYPE_CODE_FLOAT];
+  const MtlFloatKind *half = &mtl_float_kinds[kDLFloat];
 
   switch (bits)
     {
@@ -349,18 +349,18 @@ mtl_number_store (MtlNumber       self,
 
   switch (type.code)
     {
-    case MTL_TYPE_CODE_BOOL:
+    case kDLBool:
       *data = is_nonzero (self);
       break;
-    case MTL_TYPE_CODE_INT:
-    case MTL_TYPE_CODE_UINT:
+    case kDLInt:
+    case kDLUInt:
       store_uint (to_integer_bits (self, type.code << 8 | type.bits), data, bit, type.bits);
       break;
-    case MTL_TYPE_CODE_COMPLEX:
+    case kDLComplex:
       store_complex (type.bits == 128 ? mtl_number_to_double (self) : narrow,
                      self.kind == MTL_NUMBER_COMPLEX ? self.im : 0, data, type.bits);
       break;
-    case MTL_TYPE_CODE_FLOAT:
+    case kDLFloat:
       if (type.bits == 32)
         {
           store_float (narrow, data);
@@ -434,7 +434,7 @@ mtl_number_check_fits (MtlNumber   self,
   gint64 min;
   guint64 max;
 
-  if (dtype >> 8 != MTL_TYPE_CODE_INT && dtype >> 8 != MTL_TYPE_CODE_UINT)
+  if (dtype >> 8 != kDLInt && dtype >> 8 != kDLUInt)
     return TRUE;
 
   integer_range (dtype, &min, &max);

@@ -567,7 +567,7 @@ static gboolean
 takes_columns (const Work *self)
 {
   MtlElementType type = self->strided->type;
-  gboolean is_exact = type.code == MTL_TYPE_CODE_FLOAT || type.bits < 64
+  gboolean is_exact = type.code == kDLFloat || type.bits < 64
                       || self->reduction == MTL_REDUCTION_MINIMUM
                       || self->reduction == MTL_REDUCTION_MAXIMUM;
   const Axis *last = &self->kept[self->n_kept - 1];
@@ -639,10 +639,10 @@ mtl_slice_statistics_run (double            *results,
       results[i] = NAN;
   else if (work.n_slices > 0)
     {
-      mtl_conversion_init (&work.to_double, (MtlElementType) { MTL_TYPE_CODE_FLOAT, 64, 1, FALSE },
+      mtl_conversion_init (&work.to_double, (MtlElementType) { kDLFloat, 64, 1, FALSE },
                            from);
       mtl_conversion_init (&work.number_to_double,
-                           (MtlElementType) { MTL_TYPE_CODE_FLOAT, 64, 1, FALSE },
+                           (MtlElementType) { kDLFloat, 64, 1, FALSE },
                            work.number_type);
       done = run (&work, monitor, error);
     }

@@ -184,16 +184,16 @@ run_pieces (gpointer data,
 MtlElementType
 mtl_tally_get_number_type (MtlElementType type)
 {
-  gboolean is_wide = type.code == MTL_TYPE_CODE_FLOAT && type.bits >= 32;
+  gboolean is_wide = type.code == kDLFloat && type.bits >= 32;
 
-  if (type.code == MTL_TYPE_CODE_COMPLEX)
-    return (MtlElementType) { MTL_TYPE_CODE_COMPLEX, 128, 1, FALSE };
-  if (type.code == MTL_TYPE_CODE_INT || type.code == MTL_TYPE_CODE_UINT)
+  if (type.code == kDLComplex)
+    return (MtlElementType) { kDLComplex, 128, 1, FALSE };
+  if (type.code == kDLInt || type.code == kDLUInt)
     return (MtlElementType) { type.code, MAX (type.bits, 8), 1, FALSE };
-  if (type.code == MTL_TYPE_CODE_BOOL || is_wide)
+  if (type.code == kDLBool || is_wide)
     return type;
 
-  return (MtlElementType) { MTL_TYPE_CODE_FLOAT, 32, 1, FALSE };
+  return (MtlElementType) { kDLFloat, 32, 1, FALSE };
 }
 
 MtlNumber
@@ -203,11 +203,11 @@ mtl_tally_key_to_number (gint64         key,
   guint64 bits = mtl_tally_key_of_bits ((guint64) key);
   double value;
 
-  if (type.code == MTL_TYPE_CODE_INT || type.code == MTL_TYPE_CODE_BOOL)
+  if (type.code == kDLInt || type.code == kDLBool)
     return mtl_number_from_int64 (key);
-  if (type.code == MTL_TYPE_CODE_UINT && type.bits == 64)
+  if (type.code == kDLUInt && type.bits == 64)
     return mtl_number_from_uint64 ((guint64) key ^ G_GUINT64_CONSTANT (0x8000000000000000));
-  if (type.code == MTL_TYPE_CODE_UINT)
+  if (type.code == kDLUInt)
     return mtl_number_from_uint64 (key);
 
   memcpy (&value, &bits, sizeof value);
@@ -219,7 +219,7 @@ get_func (MtlElementType number_type)
 {
   const MtlTallyKernels *kernels = mtl_tally_get_kernels ();
 
-  return number_type.code == MTL_TYPE_CODE_COMPLEX
+  return number_type.code == kDLComplex
            ? kernels->of_complex128 : kernels->of[mtl_convert_type_of (number_type)];
 }
 

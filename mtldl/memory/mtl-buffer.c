@@ -52,8 +52,6 @@ enum
 {
   PROP_0,
   PROP_DEVICE,
-  PROP_DEVICE_TYPE,
-  PROP_DEVICE_ORDINAL,
   PROP_SIZE,
   PROP_SIZE_KNOWN,
   PROP_STORAGE_MODE,
@@ -101,12 +99,6 @@ mtl_buffer_get_property (GObject    *object,
     {
     case PROP_DEVICE:
       g_value_set_object (value, mtl_buffer_get_device (self));
-      break;
-    case PROP_DEVICE_TYPE:
-      g_value_set_enum (value, mtl_buffer_get_device_type (self));
-      break;
-    case PROP_DEVICE_ORDINAL:
-      g_value_set_int (value, mtl_buffer_get_device_ordinal (self));
       break;
     case PROP_SIZE:
       g_value_set_uint64 (value, mtl_buffer_get_size (self));
@@ -190,27 +182,6 @@ mtl_buffer_class_init (MtlBufferClass *klass)
    * Since: 1.0
    */
   props[PROP_DEVICE] = g_param_spec_object ("device", NULL, NULL, MTL_TYPE_DEVICE, requested);
-
-  /**
-   * MtlBuffer:device-type: (getter get_device_type)
-   *
-   * The kind of device that the memory belongs to.
-   *
-   * Since: 1.0
-   */
-  props[PROP_DEVICE_TYPE] =
-    g_param_spec_enum ("device-type", NULL, NULL,
-                       MTL_TYPE_DEVICE_TYPE, MTL_DEVICE_TYPE_UNKNOWN, flags);
-
-  /**
-   * MtlBuffer:device-ordinal: (getter get_device_ordinal)
-   *
-   * The number of the device among those of its kind.
-   *
-   * Since: 1.0
-   */
-  props[PROP_DEVICE_ORDINAL] =
-    g_param_spec_int ("device-ordinal", NULL, NULL, G_MININT, G_MAXINT, 0, flags);
 
   /**
    * MtlBuffer:size: (getter get_size)
@@ -616,42 +587,6 @@ mtl_buffer_get_device (MtlBuffer *self)
   g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
 
   return mtl_memory_get_device (self->memory);
-}
-
-/**
- * mtl_buffer_get_device_type: (get-property device-type)
- * @self: a buffer
- *
- * Gets the kind of device that the memory belongs to.
- *
- * Returns: the kind
- *
- * Since: 1.0
- */
-MtlDeviceType
-mtl_buffer_get_device_type (MtlBuffer *self)
-{
-  g_return_val_if_fail (MTL_IS_BUFFER (self), MTL_DEVICE_TYPE_UNKNOWN);
-
-  return mtl_device_type_from_number (self->memory->device_type);
-}
-
-/**
- * mtl_buffer_get_device_ordinal: (get-property device-ordinal)
- * @self: a buffer
- *
- * Gets the number of the device among those of its kind.
- *
- * Returns: the number
- *
- * Since: 1.0
- */
-int
-mtl_buffer_get_device_ordinal (MtlBuffer *self)
-{
-  g_return_val_if_fail (MTL_IS_BUFFER (self), 0);
-
-  return self->memory->device_ordinal;
 }
 
 /**

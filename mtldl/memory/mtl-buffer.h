@@ -61,10 +61,6 @@ MtlBuffer      *mtl_buffer_slice                (MtlBuffer  *self,
 MTL_AVAILABLE_IN_1_0
 MtlDevice      *mtl_buffer_get_device           (MtlBuffer       *self);
 MTL_AVAILABLE_IN_1_0
-MtlDeviceType   mtl_buffer_get_device_type      (MtlBuffer       *self);
-MTL_AVAILABLE_IN_1_0
-int             mtl_buffer_get_device_ordinal   (MtlBuffer       *self);
-MTL_AVAILABLE_IN_1_0
 gsize           mtl_buffer_get_size             (MtlBuffer       *self);
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_buffer_is_size_known        (MtlBuffer       *self);

@@ -80,11 +80,11 @@ mtl_wrong_values_init (MtlWrongValues  *self,
   MtlElementType type = mtl_element_type_new (dtype);
 
   *self = (MtlWrongValues) { 0 };
-  if (type.code == MTL_TYPE_CODE_BOOL && (checks & MTL_TENSOR_FILE_CHECKS_BOOL))
+  if (type.code == kDLBool && (checks & MTL_TENSOR_FILE_CHECKS_BOOL))
     *self = (MtlWrongValues) { .size = 1, .mask = 0xff, .first = 2, .last = 0xff };
-  else if (type.code == MTL_TYPE_CODE_COMPLEX)
-    init_floats_of_type (self, MTL_TYPE_CODE_FLOAT, type.bits / 2, checks);
-  else if (type.code == MTL_TYPE_CODE_FLOAT || mtl_float_has_kind (type.code, type.bits))
+  else if (type.code == kDLComplex)
+    init_floats_of_type (self, kDLFloat, type.bits / 2, checks);
+  else if (type.code == kDLFloat || mtl_float_has_kind (type.code, type.bits))
     init_floats_of_type (self, type.code, type.bits, checks);
 
   self->swapped = is_big_endian != (G_BYTE_ORDER == G_BIG_ENDIAN);
@@ -182,7 +182,7 @@ guint
 mtl_get_swapped_size (MtlElementType type,
                       gboolean       is_big_endian)
 {
-  if (is_big_endian == (G_BYTE_ORDER == G_BIG_ENDIAN) || type.code == MTL_TYPE_CODE_OPAQUE_HANDLE)
+  if (is_big_endian == (G_BYTE_ORDER == G_BIG_ENDIAN) || type.code == kDLOpaqueHandle)
     return 1;
 
   return mtl_element_type_get_number_size (type);

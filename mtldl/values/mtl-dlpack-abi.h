@@ -136,16 +136,6 @@ struct DLManagedTensorVersioned
 
 #endif /* DLPACK_MAJOR_VERSION */
 
-/* DLPack's type codes whose elements have whole numbers of bytes. */
-enum
-{
-  MTL_TYPE_CODE_INT = 0,
-  MTL_TYPE_CODE_UINT = 1,
-  MTL_TYPE_CODE_FLOAT = 2,
-  MTL_TYPE_CODE_OPAQUE_HANDLE = 3,
-  MTL_TYPE_CODE_BFLOAT = 4,
-  MTL_TYPE_CODE_COMPLEX = 5,
-  MTL_TYPE_CODE_BOOL = 6,
-};
+#undef MTL_DEFINES_DLPACK
 
 G_END_DECLS

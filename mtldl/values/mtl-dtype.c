@@ -260,15 +260,15 @@ mtl_dtype_get_kind (MtlDType self)
 
   switch ((int) self >> 8)
     {
-    case MTL_TYPE_CODE_BOOL:
+    case kDLBool:
       return MTL_DTYPE_KIND_BOOL;
-    case MTL_TYPE_CODE_INT:
+    case kDLInt:
       return MTL_DTYPE_KIND_INT;
-    case MTL_TYPE_CODE_UINT:
+    case kDLUInt:
       return MTL_DTYPE_KIND_UINT;
-    case MTL_TYPE_CODE_COMPLEX:
+    case kDLComplex:
       return MTL_DTYPE_KIND_COMPLEX;
-    case MTL_TYPE_CODE_OPAQUE_HANDLE:
+    case kDLOpaqueHandle:
       return MTL_DTYPE_KIND_OPAQUE;
     default:
       return self <= MTL_DTYPE_FLOAT4_E2M1FN ? MTL_DTYPE_KIND_FLOAT : MTL_DTYPE_KIND_OTHER;

@@ -57,7 +57,7 @@ mtl_element_type_get_item_bits (MtlElementType self)
 static inline guint
 mtl_element_type_get_number_size (MtlElementType self)
 {
-  return MAX (self.bits / (self.code == MTL_TYPE_CODE_COMPLEX ? 16 : 8), 1);
+  return MAX (self.bits / (self.code == kDLComplex ? 16 : 8), 1);
 }
 
 MtlDType mtl_element_type_get_dtype (MtlElementType self);

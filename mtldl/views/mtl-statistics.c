@@ -620,7 +620,7 @@ mtl_statistics_get_complex_mean (MtlStatistics *self,
   if (re != NULL)
     *re = get_mean (self, 0);
   if (im != NULL)
-    *im = self->type.code == MTL_TYPE_CODE_COMPLEX ? get_mean (self, 1) : 0;
+    *im = self->type.code == kDLComplex ? get_mean (self, 1) : 0;
 }
 
 /**
@@ -698,7 +698,7 @@ append_mean (MtlText       *self,
 
   mtl_text_append (self, ", mean ");
   append_double (self, get_mean (statistics, 0));
-  if (statistics->type.code == MTL_TYPE_CODE_COMPLEX)
+  if (statistics->type.code == kDLComplex)
     {
       if (!signbit (im))
         mtl_text_append_c (self, '+');

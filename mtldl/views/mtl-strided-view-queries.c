@@ -141,42 +141,6 @@ mtl_strided_view_get_device (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_device_type: (get-property device-type)
- * @self: a view
- *
- * Gets the kind of the device that the memory belongs to.
- *
- * Returns: the kind of device
- *
- * Since: 1.0
- */
-MtlDeviceType
-mtl_strided_view_get_device_type (MtlStridedView *self)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), MTL_DEVICE_TYPE_UNKNOWN);
-
-  return mtl_device_type_from_number (self->memory->device_type);
-}
-
-/**
- * mtl_strided_view_get_device_ordinal: (get-property device-ordinal)
- * @self: a view
- *
- * Gets the number of the device among those of its kind.
- *
- * Returns: the number
- *
- * Since: 1.0
- */
-int
-mtl_strided_view_get_device_ordinal (MtlStridedView *self)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
-
-  return self->memory->device_ordinal;
-}
-
-/**
  * mtl_strided_view_is_host_accessible: (get-property host-accessible)
  * @self: a view
  *

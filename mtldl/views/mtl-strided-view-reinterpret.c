@@ -35,7 +35,7 @@ move_to_first_element (MtlStridedView *self,
 static guint
 get_alignment (MtlElementType type)
 {
-  guint bits = type.code == MTL_TYPE_CODE_COMPLEX ? type.bits / 2 : type.bits;
+  guint bits = type.code == kDLComplex ? type.bits / 2 : type.bits;
 
   return MAX (bits / 8, 1);
 }
@@ -159,7 +159,7 @@ select_part (MtlStridedView *self,
     layout.offset = self->layout.offset * 2 + part;
 
   view = mtl_strided_view_derive (self, &layout);
-  view->type = (MtlElementType) { MTL_TYPE_CODE_FLOAT, self->type.bits / 2, 1, FALSE };
+  view->type = (MtlElementType) { kDLFloat, self->type.bits / 2, 1, FALSE };
   return view;
 }
 
@@ -169,7 +169,7 @@ check_parts (MtlStridedView  *self,
 {
   g_autofree char *name = NULL;
 
-  if (self->type.code == MTL_TYPE_CODE_COMPLEX && self->type.lanes == 1)
+  if (self->type.code == kDLComplex && self->type.lanes == 1)
     return TRUE;
 
   name = mtl_element_type_to_string (self->type);
@@ -206,7 +206,7 @@ mtl_strided_view_select_real (MtlStridedView  *self,
   if (!mtl_element_type_check_numeric (self->type, error))
     return NULL;
 
-  if (self->type.code == MTL_TYPE_CODE_COMPLEX)
+  if (self->type.code == kDLComplex)
     return check_parts (self, error) ? select_part (self, 0) : NULL;
 
   mtl_layout_copy (&self->layout, &layout);

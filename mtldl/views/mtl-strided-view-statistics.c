@@ -347,7 +347,7 @@ check_real (MtlElementType   type,
   if (!mtl_element_type_check_numeric (type, error))
     return FALSE;
 
-  if (type.code != MTL_TYPE_CODE_COMPLEX)
+  if (type.code != kDLComplex)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,

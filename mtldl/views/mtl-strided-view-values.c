@@ -40,7 +40,7 @@ static gboolean
 check_real (MtlStridedView  *self,
             GError         **error)
 {
-  if (self->type.code != MTL_TYPE_CODE_COMPLEX)
+  if (self->type.code != kDLComplex)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,

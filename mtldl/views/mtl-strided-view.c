@@ -57,8 +57,6 @@ enum
   PROP_LANES,
   PROP_PADDED,
   PROP_DEVICE,
-  PROP_DEVICE_TYPE,
-  PROP_DEVICE_ORDINAL,
   PROP_HOST_ACCESSIBLE,
   PROP_READ_ONLY,
   PROP_N_DIMS,
@@ -160,12 +158,6 @@ mtl_strided_view_get_property (GObject    *object,
     case PROP_DEVICE:
       g_value_set_object (value, mtl_memory_get_device (self->memory));
       break;
-    case PROP_DEVICE_TYPE:
-      g_value_set_enum (value, mtl_device_type_from_number (self->memory->device_type));
-      break;
-    case PROP_DEVICE_ORDINAL:
-      g_value_set_int (value, self->memory->device_ordinal);
-      break;
     case PROP_HOST_ACCESSIBLE:
       g_value_set_boolean (value, mtl_memory_is_host_accessible (self->memory));
       break;
@@ -257,27 +249,6 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
    * Since: 1.0
    */
   props[PROP_DEVICE] = g_param_spec_object ("device", NULL, NULL, MTL_TYPE_DEVICE, flags);
-
-  /**
-   * MtlStridedView:device-type: (getter get_device_type)
-   *
-   * The kind of the device.
-   *
-   * Since: 1.0
-   */
-  props[PROP_DEVICE_TYPE] =
-    g_param_spec_enum ("device-type", NULL, NULL, MTL_TYPE_DEVICE_TYPE, MTL_DEVICE_TYPE_UNKNOWN,
-                       flags);
-
-  /**
-   * MtlStridedView:device-ordinal: (getter get_device_ordinal)
-   *
-   * The number of the device among those of its kind.
-   *
-   * Since: 1.0
-   */
-  props[PROP_DEVICE_ORDINAL] =
-    g_param_spec_int ("device-ordinal", NULL, NULL, G_MININT, G_MAXINT, 0, flags);
 
   /**
    * MtlStridedView:host-accessible: (getter is_host_accessible)

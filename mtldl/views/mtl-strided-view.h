@@ -134,10 +134,6 @@ gboolean          mtl_strided_view_is_padded            (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
 MtlDevice        *mtl_strided_view_get_device           (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
-MtlDeviceType     mtl_strided_view_get_device_type      (MtlStridedView *self);
-MTL_AVAILABLE_IN_1_0
-int               mtl_strided_view_get_device_ordinal   (MtlStridedView *self);
-MTL_AVAILABLE_IN_1_0
 gboolean          mtl_strided_view_is_host_accessible   (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
 gboolean          mtl_strided_view_is_read_only         (MtlStridedView *self);

@@ -156,7 +156,7 @@ test_private_device_new (void)
 {
   return g_object_new (TEST_TYPE_PRIVATE_DEVICE,
                        "device-type", MTL_DEVICE_TYPE_EXT_DEV,
-                       "device-ordinal", 3,
+                       "ordinal", 3,
                        "name", "Test",
                        "max-buffer-size", (guint64) 4096,
                        "page-size", (guint64) 256,

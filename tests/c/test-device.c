@@ -188,7 +188,7 @@ test_properties (void)
 
   g_object_get (device,
                 "device-type", &device_type,
-                "device-ordinal", &ordinal,
+                "ordinal", &ordinal,
                 "name", &name,
                 "host-accessible", &host_accessible,
                 "max-buffer-size", &max_buffer_size,
@@ -245,8 +245,9 @@ test_derived_buffer (void)
   g_assert_no_error (local_error);
   g_assert_cmpint (device->n_allocated, ==, 1);
   g_assert_true (mtl_buffer_get_device (buffer) == MTL_DEVICE (device));
-  g_assert_cmpint (mtl_buffer_get_device_type (buffer), ==, MTL_DEVICE_TYPE_EXT_DEV);
-  g_assert_cmpint (mtl_buffer_get_device_ordinal (buffer), ==, 3);
+  g_assert_cmpint (mtl_device_get_device_type (mtl_buffer_get_device (buffer)), ==,
+                   MTL_DEVICE_TYPE_EXT_DEV);
+  g_assert_cmpint (mtl_device_get_ordinal (mtl_buffer_get_device (buffer)), ==, 3);
   g_assert_cmpint (mtl_buffer_get_storage_mode (buffer), ==, MTL_STORAGE_MODE_PRIVATE);
   g_assert_false (mtl_buffer_is_host_accessible (buffer));
   g_assert_true (mtl_buffer_is_device_accessible (buffer));

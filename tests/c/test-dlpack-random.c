@@ -614,7 +614,7 @@ check_view (MtlStridedView *view,
   g_assert_cmpuint (mtl_strided_view_get_lanes (view), ==, tensor->dtype.lanes);
   g_assert_cmpuint (mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)), ==,
                     (guint) verdict->item_bits);
-  g_assert_cmpint (mtl_strided_view_get_device_ordinal (view), ==,
+  g_assert_cmpint (mtl_device_get_ordinal (mtl_strided_view_get_device (view)), ==,
                    device_type == 1 ? 0 : tensor->device.device_id);
   g_assert_true (mtl_strided_view_is_read_only (view)
                  == (!self->is_legacy && (self->flags & DL_READ_ONLY) != 0));

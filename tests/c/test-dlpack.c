@@ -75,7 +75,7 @@ test_foreign_device (void)
   back = mtl_strided_view_new_from_dlpack (tensor, &error);
   g_assert_no_error (error);
   g_assert_true (mtl_strided_view_get_address (back) == mtl_strided_view_get_address (view));
-  g_assert_cmpint (mtl_strided_view_get_device_ordinal (back), ==, 5);
+  g_assert_cmpint (mtl_device_get_ordinal (mtl_strided_view_get_device (back)), ==, 5);
   g_clear_object (&view);
   g_assert_cmpint (producer.n_deleted, ==, 0);
   g_clear_object (&back);

@@ -59,7 +59,7 @@ DONE (device_synchronize_async,
       (mtl_device_synchronize_async (f->device, NULL, take_result, f),
        mtl_device_synchronize_finish (f->device, wait_for_result (f), error)))
 OBJECT (event_new, mtl_event_new (mtl_device_get_host (), error))
-REFUSED (event_new_for_handle, mtl_event_new_for_handle (mtl_device_get_host (), f->data, error))
+REFUSED (event_new_for_handle, mtl_event_new_for_handle (f->data, mtl_device_get_host (), error))
 DONE (event_wait, mtl_event_wait (f->event, 1, 0, NULL, error))
 DONE (event_wait_async,
       (mtl_event_wait_async (f->event, 1, 0, NULL, take_result, f),

@@ -25,7 +25,7 @@ test('the host describes itself', () => {
     const host = Mtl.Device.get_host();
 
     equal(host.get_device_type(), Mtl.DeviceType.CPU);
-    equal(host.get_device_ordinal(), 0);
+    equal(host.get_ordinal(), 0);
     ok(host.get_name().length > 0);
     equal([host.is_host_accessible(), host.has_unified_memory()], [true, true]);
     ok(host.get_max_buffer_size() >= 2 ** 31);
@@ -44,7 +44,7 @@ test('properties say the same as functions', () => {
     const host = Mtl.Device.get_host();
 
     equal(host.device_type, host.get_device_type());
-    equal(host.device_ordinal, host.get_device_ordinal());
+    equal(host.ordinal, host.get_ordinal());
     equal(host.name, host.get_name());
     equal(host.host_accessible, host.is_host_accessible());
     equal(host.page_size, host.get_page_size());

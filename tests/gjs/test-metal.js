@@ -55,7 +55,7 @@ testDevices('a device describes itself', device => {
     equal(device.unified_memory, device.has_unified_memory());
     equal([HOST, SHARED, PRIVATE, FOREIGN].map(mode => device.supports_storage_mode(mode)),
         [false, true, true, false]);
-    ok(Mtl.Device.get(METAL, device.get_device_ordinal()) === device);
+    ok(Mtl.Device.get(METAL, device.get_ordinal()) === device);
 });
 
 testModes('a tensor is where it was moved to', (device, mode) => {

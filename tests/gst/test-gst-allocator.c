@@ -106,7 +106,7 @@ test_managed (void)
 {
   g_autoptr (TestManagedDevice) device =
     g_object_new (TEST_TYPE_MANAGED_DEVICE, "device-type", MTL_DEVICE_TYPE_EXT_DEV,
-                  "device-ordinal", 5, "name", "Managed", "max-buffer-size", (guint64) 4096,
+                  "ordinal", 5, "name", "Managed", "max-buffer-size", (guint64) 4096,
                   "page-size", (guint64) 256, NULL);
   g_autoptr (GError) error = NULL;
   MtlGstAllocator *allocator =

@@ -20,7 +20,7 @@ def try_copy(device, mode):
 
 
 def print_device(device):
-    print(f'{device.get_name()}: ({int(device.get_device_type())}, {device.get_device_ordinal()})')
+    print(f'{device.get_name()}: ({int(device.get_device_type())}, {device.get_ordinal()})')
     print(f'  unified memory: {"yes" if device.has_unified_memory() else "no"}')
     print(f'  longest buffer: {device.get_max_buffer_size()} bytes')
     print(f'  pages: {device.get_page_size()} bytes')

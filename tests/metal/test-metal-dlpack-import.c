@@ -60,8 +60,10 @@ check_import (int            ordinal,
   buffer = mtl_strided_view_get_buffer (view);
 
   g_assert_true (mtl_strided_view_get_device (view) == get_metal (ordinal));
-  g_assert_cmpint (mtl_strided_view_get_device_type (view), ==, MTL_DEVICE_TYPE_METAL);
-  g_assert_cmpint (mtl_strided_view_get_device_ordinal (view), ==, ordinal_of (ordinal));
+  g_assert_cmpint (mtl_device_get_device_type (mtl_strided_view_get_device (view)), ==,
+                   MTL_DEVICE_TYPE_METAL);
+  g_assert_cmpint (mtl_device_get_ordinal (mtl_strided_view_get_device (view)), ==,
+                   ordinal_of (ordinal));
   g_assert_cmpint (mtl_buffer_get_storage_mode (buffer), ==, mode);
   g_assert_cmpint (mtl_strided_view_is_host_accessible (view), ==,
                    mode != MTL_STORAGE_MODE_PRIVATE);
@@ -261,7 +263,8 @@ test_empty (void)
       producer.shape[1] = 0;
       view = take (&producer, FALSE);
       g_assert_true (mtl_strided_view_is_empty (view));
-      g_assert_cmpint (mtl_strided_view_get_device_type (view), ==, MTL_DEVICE_TYPE_METAL);
+      g_assert_cmpint (mtl_device_get_device_type (mtl_strided_view_get_device (view)), ==,
+                       MTL_DEVICE_TYPE_METAL);
       copy = mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, NULL,
                                          &error);
       g_assert_no_error (error);

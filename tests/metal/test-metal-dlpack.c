@@ -139,8 +139,8 @@ get_target (MtlStridedView *view,
   switch (target)
     {
     case AS_OWN:
-      return (DLDevice) { mtl_strided_view_get_device_type (view),
-                          mtl_strided_view_get_device_ordinal (view) };
+      return (DLDevice) { mtl_device_get_device_type (mtl_strided_view_get_device (view)),
+                          mtl_device_get_ordinal (mtl_strided_view_get_device (view)) };
     case AS_HOST:
       return (DLDevice) { 1, 0 };
     case AS_OTHER:
@@ -173,7 +173,8 @@ check_in_place (MtlStridedView *view,
   assert_dims (tensor->strides, tensor->ndim, 2);
   if (outcome == BUFFER)
     {
-      assert_device (tensor->device, 8, mtl_strided_view_get_device_ordinal (view));
+      assert_device (tensor->device, 8,
+                     mtl_device_get_ordinal (mtl_strided_view_get_device (view)));
       g_assert_true (tensor->data == mtl_buffer_get_handle (buffer));
       g_assert_cmpuint (tensor->byte_offset, ==, offset);
     }
@@ -212,8 +213,9 @@ check_copy (MtlStridedView *view,
       return;
     }
 
-  assert_device (tensor->device, 8,
-                 outcome == OTHER_COPY ? other : mtl_strided_view_get_device_ordinal (view));
+  assert_device (
+      tensor->device, 8,
+      outcome == OTHER_COPY ? other : mtl_device_get_ordinal (mtl_strided_view_get_device (view)));
   metal_fixture_peek (tensor->data, 0, actual, sizeof actual);
   if (outcome == OTHER_COPY || mtl_buffer_get_storage_mode (buffer) != MTL_STORAGE_MODE_MANAGED)
     g_assert_cmpmem (actual, sizeof actual, expected, sizeof expected);

@@ -344,7 +344,7 @@ test_handle (Living        *living,
 {
   gpointer handle = metal_fixture_event_new (DISCRETE);
   g_autoptr (GError) error = NULL;
-  MtlEvent *event = mtl_event_new_for_handle (get_place (data), handle, &error);
+  MtlEvent *event = mtl_event_new_for_handle (handle, get_place (data), &error);
 
   g_assert_no_error (error);
   g_assert_true (mtl_event_get_handle (event) == handle);
@@ -366,11 +366,11 @@ test_handle_refused (void)
   gpointer handle = metal_fixture_event_new (UNIFIED);
   gpointer buffer = metal_fixture_buffer_new (UNIFIED, 4, OPTIONS_SHARED);
 
-  assert_fails (mtl_event_new_for_handle (mtl_device_get_host (), handle, &error),
+  assert_fails (mtl_event_new_for_handle (handle, mtl_device_get_host (), &error),
                 MTL_ERROR_NOT_SUPPORTED, "“Host” has no events of its own");
-  assert_fails (mtl_event_new_for_handle (get_metal (UNIFIED), buffer, &error),
+  assert_fails (mtl_event_new_for_handle (buffer, get_metal (UNIFIED), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "is not an MTLSharedEvent");
-  assert_fails (mtl_event_new_for_handle (get_metal (UNIFIED), (guint8 *) handle + 8, &error),
+  assert_fails (mtl_event_new_for_handle ((guint8 *) handle + 8, get_metal (UNIFIED), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "multiples of 16 bytes");
   assert_references (handle, 1);
   assert_references (buffer, 1);

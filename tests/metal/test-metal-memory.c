@@ -59,8 +59,10 @@ test_description (void)
         gboolean is_private = metal_modes[j] == MTL_STORAGE_MODE_PRIVATE;
 
         g_assert_true (mtl_buffer_get_device (buffer) == get_metal (i));
-        g_assert_cmpint (mtl_buffer_get_device_type (buffer), ==, MTL_DEVICE_TYPE_METAL);
-        g_assert_cmpint (mtl_buffer_get_device_ordinal (buffer), ==, ordinal_of (i));
+        g_assert_cmpint (mtl_device_get_device_type (mtl_buffer_get_device (buffer)), ==,
+                         MTL_DEVICE_TYPE_METAL);
+        g_assert_cmpint (mtl_device_get_ordinal (mtl_buffer_get_device (buffer)), ==,
+                         ordinal_of (i));
         g_assert_cmpint (mtl_buffer_get_storage_mode (buffer), ==, metal_modes[j]);
         g_assert_cmpint (mtl_buffer_is_host_accessible (buffer), ==, !is_private);
         g_assert_true (mtl_buffer_is_device_accessible (buffer));

@@ -294,8 +294,8 @@ test_signal_race (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlEvent) event = mtl_event_new (get_metal (UNIFIED), &error);
-  g_autoptr (MtlEvent) same = mtl_event_new_for_handle (get_metal (UNIFIED),
-                                                        mtl_event_get_handle (event), &error);
+  g_autoptr (MtlEvent) same = mtl_event_new_for_handle (mtl_event_get_handle (event),
+                                                        get_metal (UNIFIED), &error);
 
   g_assert_no_error (error);
   for (guint64 i = 1; i <= 20; i++)

@@ -615,7 +615,7 @@ def is_unfit_for_metal(pair):
     """Whether a GPU of Metal's gets a copy. Nothing can copy foreign memory; if a tensor came
     in empty, so is its memory."""
     view, buffer = pair.ours, pair.ours.get_buffer()
-    if (view.get_device_type() != Mtl.DeviceType.METAL
+    if (view.get_device().get_device_type() != Mtl.DeviceType.METAL
             or buffer.get_storage_mode() == Mtl.StorageMode.FOREIGN):
         return False
     offset = buffer.get_byte_offset() + first_byte(view)
@@ -635,7 +635,7 @@ def from_own_dlpack(pool, pair, how):
         pool.must_refuse(ours, BufferError)
     imported = pool.call(ours)
     # A device has whole buffers, which may be longer.
-    is_known = view.get_device_type() == Mtl.DeviceType.CPU
+    is_known = view.get_device().get_device_type() == Mtl.DeviceType.CPU
     if is_exported_as_copy(pair.array) or is_unfit_for_metal(pair):
         return [pair_of(pair.array, imported, buffer_is_known=is_known)]
     return [pair._replace(ours=imported, buffer_is_known=is_known,

@@ -19,8 +19,6 @@ def test_description_on_the_host():
     assert len(buffer) == buffer.nbytes == buffer.get_size() == buffer.props.size == 100
     assert buffer.is_size_known() and buffer.props.size_known
     assert buffer.get_device() is Mtl.Device.get_host()
-    assert buffer.get_device_type() == Mtl.DeviceType.CPU
-    assert buffer.get_device_ordinal() == 0
     assert buffer.get_storage_mode() == HOST
     assert buffer.is_host_accessible() and not buffer.is_device_accessible()
     assert not buffer.is_read_only()
@@ -33,12 +31,10 @@ def test_description():
 
     assert len(buffer) == 100 and buffer.is_size_known() and not buffer.is_read_only()
     assert buffer.get_device() is DEFAULT
-    assert buffer.get_device_type() == DEFAULT.get_device_type()
-    assert buffer.get_device_ordinal() == DEFAULT.get_device_ordinal()
     assert buffer.get_storage_mode() == buffer.props.storage_mode == STORAGE_MODE
     assert buffer.is_host_accessible() == (STORAGE_MODE != Mtl.StorageMode.PRIVATE)
     assert buffer.is_device_accessible() == (STORAGE_MODE != HOST)
-    assert buffer.__dlpack_device__() == (DEFAULT.get_device_type(), DEFAULT.get_device_ordinal())
+    assert buffer.__dlpack_device__() == (DEFAULT.get_device_type(), DEFAULT.get_ordinal())
 
 
 @pytest.mark.any_memory

@@ -11,7 +11,7 @@ def test_host():
 
     assert Mtl.Device.get(Mtl.DeviceType.CPU, 0) is host
     assert host.get_device_type() == host.props.device_type == Mtl.DeviceType.CPU
-    assert host.get_device_ordinal() == 0
+    assert host.get_ordinal() == 0
     assert host.get_name() == "Host"
     assert host.is_host_accessible() and host.props.host_accessible
     assert host.has_unified_memory() and host.props.unified_memory
@@ -36,10 +36,10 @@ def test_list():
     assert Mtl.Device.list() == [HOST, *METAL]
     assert Mtl.Device.get_default() in (METAL or [HOST])
     for device in Mtl.Device.list():
-        pair = device.get_device_type(), device.get_device_ordinal()
+        pair = device.get_device_type(), device.get_ordinal()
         assert Mtl.Device.get(*pair) is device
         assert device.has_unified_memory() == device.props.unified_memory
-    assert [device.get_device_ordinal() for device in METAL] == list(range(len(METAL)))
+    assert [device.get_ordinal() for device in METAL] == list(range(len(METAL)))
 
 
 def synchronize(device, cancellable=None):

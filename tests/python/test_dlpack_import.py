@@ -265,7 +265,7 @@ def test_memory_of_other_devices_is_passed_on():
     tensor = managed_of(part.__dlpack__(max_version=(1, 0))).dl_tensor
 
     assert view.__dlpack_device__() == part.__dlpack_device__() == (2, 5)
-    assert view.get_device_type() == Mtl.DeviceType.CUDA and view.get_device_ordinal() == 5
+    assert view.get_device().get_device_type() == Mtl.DeviceType.CUDA and view.get_device().get_ordinal() == 5
     assert not view.is_host_accessible() and view.get_address() == 0
     assert view.get_device().get_name() == "Foreign device (2, 5)"
     assert view.get_buffer().get_storage_mode() == Mtl.StorageMode.FOREIGN
@@ -284,7 +284,7 @@ def test_memory_of_other_devices_is_passed_on():
 
     unknown = Mtl.from_dlpack(Producer(pointer, (8,), (1,), device=(77, 1)))
     assert unknown.__dlpack_device__() == (77, 1)
-    assert unknown.get_device_type() == Mtl.DeviceType.UNKNOWN
+    assert unknown.get_device().get_device_type() == Mtl.DeviceType.UNKNOWN
 
 
 def test_pinned_memory_is_host_memory_too():

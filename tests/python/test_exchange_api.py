@@ -119,7 +119,7 @@ def test_what_is_no_view(exchange):
 @pytest.mark.any_memory
 def test_allocating_on_the_default_device(exchange):
     shape = (ctypes.c_int64 * 1)(5)
-    device = DEFAULT.get_device_type(), DEFAULT.get_device_ordinal()
+    device = DEFAULT.get_device_type(), DEFAULT.get_ordinal()
     prototype = DLTensor(device_type=device[0], device_id=device[1], ndim=1, code=0, bits=32,
                          lanes=1, shape=shape)
     managed, result = ctypes.c_void_p(), ctypes.py_object()

@@ -122,7 +122,7 @@ def test_errors_of_allocating_go_to_the_callback():
 def test_no_stream_anywhere():
     assert consumer.work_stream(View, 1, 0) == 0
     for device in METAL:
-        assert consumer.work_stream(View, 8, device.get_device_ordinal()) == 0
+        assert consumer.work_stream(View, 8, device.get_ordinal()) == 0
 
 
 def test_threads():

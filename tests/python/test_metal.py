@@ -200,7 +200,7 @@ def test_exports_are_the_buffer_and_an_offset(device, mode):
     whole = tensor_of(view)
 
     assert (whole.device_type, whole.device_id) == (
-        METAL_TYPE, device.get_device_ordinal()) == view.__dlpack_device__()
+        METAL_TYPE, device.get_ordinal()) == view.__dlpack_device__()
     assert whole.data not in (None, view.get_address()) and whole.byte_offset == 0
     for part, offset in ((view[1:3, 2:], 28), (view[3, 4:], 76), (view.T[2:], 8)):
         exported = tensor_of(part)
@@ -258,7 +258,7 @@ def test_read_only(device, mode):
 
 def test_host_memory_goes_to_the_device_as_a_copy(device):
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
-    pair = METAL_TYPE, device.get_device_ordinal()
+    pair = METAL_TYPE, device.get_ordinal()
 
     for wanted in (pair, device):
         view = Mtl.from_dlpack(Mtl.asview(array)[:, ::2], device=wanted)

@@ -118,8 +118,8 @@ def test_properties_of_elements_and_devices_without_a_name():
     props = foreign().props
 
     assert (props.dtype, props.layout.props.item_bits) == (DType.OTHER, 24)
-    assert props.device_type == Mtl.DeviceType.UNKNOWN
-    assert props.device_ordinal == 5 and not props.host_accessible
+    assert props.device.props.device_type == Mtl.DeviceType.UNKNOWN
+    assert props.device.props.ordinal == 5 and not props.host_accessible
 
 
 def test_properties_of_tensors_in_transit():

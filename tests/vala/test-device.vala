@@ -6,7 +6,7 @@ void test_host () {
 	assert_true (Mtl.Device.list ().find (host) != null);
 	assert_true (Mtl.Device.list ().find (Mtl.Device.get_default ()) != null);
 	assert_true (host.get_device_type () == Mtl.DeviceType.CPU);
-	assert_cmpint (host.get_device_ordinal (), EQ, 0);
+	assert_cmpint (host.get_ordinal (), EQ, 0);
 	assert_cmpuint (host.get_name ().length, GT, 0);
 	assert_true (host.is_host_accessible ());
 	assert_true (host.get_max_buffer_size () > int.MAX);

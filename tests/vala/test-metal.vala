@@ -22,7 +22,7 @@ List<weak Mtl.Device> list_devices () {
 
 void add_device_test (string path, DeviceTest test) {
 	foreach (unowned var device in list_devices ()) {
-		add_test (@"$path/$(device.device_ordinal)", () => test (device));
+		add_test (@"$path/$(device.ordinal)", () => test (device));
 	}
 }
 
@@ -33,7 +33,7 @@ void add_test_for_modes (string path, Mtl.StorageMode[] modes, ModeTest test) {
 		foreach (var mode in modes) {
 			if (device.supports_storage_mode (mode)) {
 				unowned var nick = nicks.get_value (mode).value_nick;
-				add_test (@"$path/$(device.device_ordinal)/$nick", () => test (device, mode));
+				add_test (@"$path/$(device.ordinal)/$nick", () => test (device, mode));
 			}
 		}
 	}
@@ -99,7 +99,7 @@ void test_device (Mtl.Device device) throws GLib.Error {
 	assert_true (device.supports_storage_mode (Mtl.StorageMode.PRIVATE));
 	assert_false (device.supports_storage_mode (Mtl.StorageMode.HOST));
 	assert_false (device.supports_storage_mode (Mtl.StorageMode.FOREIGN));
-	assert_true (Mtl.Device.@get (METAL, device.device_ordinal) == device);
+	assert_true (Mtl.Device.@get (METAL, device.ordinal) == device);
 }
 
 void test_moves (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {

@@ -53,8 +53,6 @@ void test_description () throws GLib.Error {
 	assert_cmpuint (view.lanes, EQ, 1);
 	assert_false (view.padded);
 	assert_true (view.device == device);
-	assert_true (view.device_type == device.device_type);
-	assert_cmpint (view.device_ordinal, EQ, device.device_ordinal);
 	assert_true (view.host_accessible == (get_storage_mode () != Mtl.StorageMode.PRIVATE));
 	assert_false (view.read_only);
 }
@@ -70,8 +68,6 @@ void test_host () throws GLib.Error {
 	var view = new Mtl.StridedView.zeros (Mtl.Device.get_host (), Mtl.DType.FLOAT32, { 2, 3 });
 
 	assert_true (view.device == Mtl.Device.get_host ());
-	assert_true (view.device_type == Mtl.DeviceType.CPU);
-	assert_cmpint (view.device_ordinal, EQ, 0);
 	assert_true (view.host_accessible && !view.read_only);
 }
 
@@ -472,7 +468,6 @@ void assert_properties (Mtl.StridedView view) throws GLib.Error {
 	assert_true (view.dtype == view.get_dtype ());
 	assert_cmpuint (view.lanes, EQ, view.get_lanes ());
 	assert_true (view.device == view.get_device ());
-	assert_true (view.device_type == view.get_device_type ());
 	assert_cmpuint (view.n_dims, EQ, view.get_n_dims ());
 	assert_true (view.volume == view.get_volume ());
 	assert_true (view.padded == view.is_padded ());

@@ -377,7 +377,7 @@ Buffer.nbytes = property(lambda self: self.get_size(), doc="The size in bytes.")
 
 
 def _device_repr(self):
-    number = int(self.get_device_type()), self.get_device_ordinal()
+    number = int(self.get_device_type()), self.get_ordinal()
     return f"<Mtl.Device {self.get_name()!r} {number}>"
 
 

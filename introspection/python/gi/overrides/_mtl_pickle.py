@@ -218,7 +218,7 @@ def _reduce_dtype(self, protocol):
 
 
 def _reduce_device(self, protocol):
-    return load_device, (int(self.get_device_type()), self.get_device_ordinal())
+    return load_device, (int(self.get_device_type()), self.get_ordinal())
 
 
 def _reduce_file(self, protocol):
