@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 
 /**
  * MtlGtkChannels:
- * @MTL_GTK_CHANNELS_AUTO: by the number of channels: gray, gray and opacity,
- *   RGB, or RGBA
+ * @MTL_GTK_CHANNELS_AUTO: by the number of channels of a view: gray, gray and
+ *   opacity, RGB, or RGBA; without a view, RGBA
  * @MTL_GTK_CHANNELS_GRAY: gray
  * @MTL_GTK_CHANNELS_GRAY_ALPHA: gray, opacity
  * @MTL_GTK_CHANNELS_ALPHA: opacity alone, of white

@@ -295,7 +295,7 @@ describe_planes (const MtlGtkPlanes *planes)
 /**
  * mtl_gtk_memory_format_from_pixel:
  * @dtype: the element type
- * @channels: the channels, other than %MTL_GTK_CHANNELS_AUTO
+ * @channels: the channels; %MTL_GTK_CHANNELS_AUTO means RGBA
  * @flags: %MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED for colors that are multiplied
  *   by the opacity, which is ignored if @channels lacks either; other flags are
  *   ignored
@@ -326,7 +326,7 @@ mtl_gtk_memory_format_from_pixel (MtlDType             dtype,
                                   GError             **error)
 {
   const gboolean premultiplied = (flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED) != 0;
-  const MtlGtkPixel pixel = { dtype, channels, premultiplied };
+  MtlGtkPixel pixel = { dtype, channels, premultiplied };
   g_autofree char *name = NULL;
 
   g_return_val_if_fail (format != NULL, FALSE);
@@ -335,12 +335,7 @@ mtl_gtk_memory_format_from_pixel (MtlDType             dtype,
     return FALSE;
 
   if (channels == MTL_GTK_CHANNELS_AUTO)
-    {
-      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "A format needs named channels, such as RGBA, not AUTO");
-      return FALSE;
-    }
-
+    pixel.channels = MTL_GTK_CHANNELS_RGBA;
   if (mtl_gtk_pixel_find_format (&pixel, format))
     return TRUE;
 

@@ -327,8 +327,8 @@ mtl_gtk_texture_from_view (MtlStridedView      *view,
   if (!has_format)
     mtl_gtk_memory_format_from_pixel (pixel.dtype, pixel.channels, flags, &format, &missing);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "The view cannot be a texture without a copy, since %s: pass"
-               " MTL_GTK_TEXTURE_FLAGS_COPY",
+               "The view cannot be a texture without a copy, since %s: allow it with the flag"
+               " COPY",
                has_format ? obstacle : missing->message);
   return NULL;
 }

@@ -60,7 +60,8 @@ class Buffer:
         """Maps a range of a file into memory, by default all of it."""
     def slice(self, offset: int = 0, size: int | None = None) -> Buffer:
         """A buffer of a range of the memory. Without a size it is the rest."""
-    def dup_bytes(self, offset: int = 0, size: int | None = None) -> GLib.Bytes:
+    def dup_bytes(self, offset: int = 0, size: int | None = None,
+                  cancellable: Gio.Cancellable | None = None) -> GLib.Bytes:
         """A copy of a range of the memory. Without a size it is the rest."""
     def get_bytes(self, offset: int = 0, size: int | None = None) -> GLib.Bytes:
         """A range of the memory, without a copy. Without a size it is the rest."""

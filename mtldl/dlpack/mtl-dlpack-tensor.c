@@ -43,14 +43,14 @@ struct _MtlDlpackTensor
 
   DLManagedTensorVersioned *managed; /* atomic; NULL once consumed */
   MtlDevice *device;
-  guint64 flags;
+  gboolean is_copied;
 };
 
 enum
 {
   PROP_0,
   PROP_DEVICE,
-  PROP_FLAGS,
+  PROP_COPIED,
   PROP_CONSUMED,
   N_PROPS
 };
@@ -83,8 +83,8 @@ mtl_dlpack_tensor_get_property (GObject    *object,
     case PROP_DEVICE:
       g_value_set_object (value, mtl_dlpack_tensor_get_device (self));
       break;
-    case PROP_FLAGS:
-      g_value_set_uint64 (value, mtl_dlpack_tensor_get_flags (self));
+    case PROP_COPIED:
+      g_value_set_boolean (value, mtl_dlpack_tensor_is_copied (self));
       break;
     case PROP_CONSUMED:
       g_value_set_boolean (value, mtl_dlpack_tensor_is_consumed (self));
@@ -113,13 +113,13 @@ mtl_dlpack_tensor_class_init (MtlDlpackTensorClass *klass)
   props[PROP_DEVICE] = g_param_spec_object ("device", NULL, NULL, MTL_TYPE_DEVICE, flags);
 
   /**
-   * MtlDlpackTensor:flags: (getter get_flags)
+   * MtlDlpackTensor:copied: (getter is_copied)
    *
-   * DLPack's flags.
+   * Whether the memory is a copy, made for the consumer.
    *
    * Since: 1.0
    */
-  props[PROP_FLAGS] = g_param_spec_uint64 ("flags", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+  props[PROP_COPIED] = g_param_spec_boolean ("copied", NULL, NULL, FALSE, flags);
 
   /**
    * MtlDlpackTensor:consumed: (getter is_consumed)
@@ -146,7 +146,7 @@ mtl_dlpack_tensor_new (DLManagedTensorVersioned *managed,
 
   self->managed = managed;
   self->device = g_object_ref (device);
-  self->flags = managed->flags;
+  self->is_copied = (managed->flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0;
   return self;
 }
 
@@ -191,24 +191,22 @@ mtl_dlpack_tensor_get_device (MtlDlpackTensor *self)
 }
 
 /**
- * mtl_dlpack_tensor_get_flags: (get-property flags)
+ * mtl_dlpack_tensor_is_copied: (get-property copied)
  * @self: a tensor in transit
  *
- * Gets DLPack's flags.
+ * Checks if the memory is a copy that was made for the consumer, rather than
+ * that of the view.
  *
- * The flags are 1 for read-only memory, 2 for a copy, and 4 for elements of
- * fewer than 8 bits that take a byte each.
- *
- * Returns: the flags
+ * Returns: %TRUE if it is a copy
  *
  * Since: 1.0
  */
-guint64
-mtl_dlpack_tensor_get_flags (MtlDlpackTensor *self)
+gboolean
+mtl_dlpack_tensor_is_copied (MtlDlpackTensor *self)
 {
-  g_return_val_if_fail (MTL_IS_DLPACK_TENSOR (self), 0);
+  g_return_val_if_fail (MTL_IS_DLPACK_TENSOR (self), FALSE);
 
-  return self->flags;
+  return self->is_copied;
 }
 
 /**

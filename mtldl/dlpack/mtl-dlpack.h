@@ -19,7 +19,7 @@ G_DECLARE_FINAL_TYPE (MtlDlpackTensor, mtl_dlpack_tensor, MTL, DLPACK_TENSOR, GO
 MTL_AVAILABLE_IN_1_0
 MtlDevice       *mtl_dlpack_tensor_get_device           (MtlDlpackTensor  *self);
 MTL_AVAILABLE_IN_1_0
-guint64          mtl_dlpack_tensor_get_flags            (MtlDlpackTensor  *self);
+gboolean         mtl_dlpack_tensor_is_copied            (MtlDlpackTensor  *self);
 MTL_AVAILABLE_IN_1_0
 gboolean         mtl_dlpack_tensor_is_consumed          (MtlDlpackTensor  *self);
 

@@ -106,7 +106,7 @@ function describe(result) {
     if (result instanceof Buffer)
         return [result.get_size(), result.get_storage_mode(), result.is_read_only()];
     if (result instanceof Mtl.DlpackTensor)
-        return [result.get_flags(), result.get_device()];
+        return [result.is_copied(), result.get_device()];
     if (result instanceof TensorFile)
         return [result.get_file().get_path(), result.list_names()];
     return String(result instanceof Event ? result.get_device() : result);

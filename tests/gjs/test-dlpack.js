@@ -13,10 +13,6 @@ const {CUDA} = Mtl.DeviceType;
 const host = Mtl.Device.get_host();
 const {NONE, COPY, NEVER_COPY, NEGATIVE_STRIDES} = Mtl.DlpackFlags;
 
-// DLPack's own flags, as a tensor carries them.
-const READ_ONLY = 1;
-const IS_COPIED = 2;
-
 recordCalls('DlpackTensor');
 
 function makeView() {
@@ -32,7 +28,7 @@ function readOnlyView() {
 testAnyMemory('a tensor in transit describes itself', () => {
     const tensor = makeView().export_dlpack();
 
-    equal(tensor.get_flags(), 0);
+    equal(tensor.is_copied(), false);
     ok(tensor.get_device() === defaultDevice);
     equal(tensor.is_consumed(), false);
 });
@@ -42,7 +38,7 @@ testAnyMemory('properties of tensors in transit are what their getters return', 
     const copied = makeView().export_dlpack(COPY, host);
 
     ok(tensor.device === defaultDevice && copied.device === host);
-    equal([tensor.flags, copied.flags], [0, IS_COPIED]);
+    equal([tensor.copied, copied.copied], [false, true]);
     Mtl.StridedView.new_from_dlpack(copied);
     equal([tensor.consumed, copied.consumed], [false, true]);
     for (const other of [tensor, copied])
@@ -54,7 +50,7 @@ testAnyMemory('what an export is to be like may be left out', () => {
 
     for (const tensor of [view.export_dlpack(), view.export_dlpack(NONE),
         view.export_dlpack(NONE, null), view.export_dlpack(NONE, defaultDevice)]) {
-        equal(tensor.flags, 0);
+        equal(tensor.copied, false);
         equal(Mtl.StridedView.new_from_dlpack(tensor).overlaps(view), true);
     }
 });
@@ -86,7 +82,6 @@ testAnyMemory('writes go to the memory of both views', () => {
 test('read-only views stay so', () => {
     const tensor = readOnlyView().export_dlpack();
 
-    equal(tensor.get_flags(), READ_ONLY);
     equal(Mtl.StridedView.new_from_dlpack(tensor).is_read_only(), true);
 });
 
@@ -95,7 +90,7 @@ test('a copy is made where one is asked for', () => {
     const tensor = view.export_dlpack(COPY);
     const imported = Mtl.StridedView.new_from_dlpack(tensor);
 
-    equal(tensor.get_flags(), IS_COPIED);
+    equal(tensor.is_copied(), true);
     ok(imported.get_address() !== view.get_address());
     equal(imported.is_read_only(), false);
     equal(imported.array_equal(view), true);
@@ -107,7 +102,7 @@ testAnyMemory('negative strides go out on request, and else as a copy', () => {
     const copied = flipped.export_dlpack();
 
     equal(Mtl.StridedView.new_from_dlpack(kept).get_strides(), [3, -1]);
-    equal(copied.get_flags(), IS_COPIED);
+    equal(copied.is_copied(), true);
     equal(Mtl.StridedView.new_from_dlpack(copied).to_string(), '[[3 2 1]\n [6 5 4]]');
     throwsMtl('NEEDS_COPY', /./, () => flipped.export_dlpack(NEVER_COPY));
 });

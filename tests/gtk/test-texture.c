@@ -125,6 +125,17 @@ test_formats_of_channels (void)
 }
 
 static void
+test_formats_auto (void)
+{
+  g_autoptr (GError) error = NULL;
+  GdkMemoryFormat format;
+
+  g_assert_true (mtl_gtk_memory_format_from_pixel (MTL_DTYPE_UINT8, MTL_GTK_CHANNELS_AUTO, 0,
+                                                   &format, &error));
+  g_assert_cmpint (format, ==, GDK_MEMORY_R8G8B8A8);
+}
+
+static void
 test_formats_refused (void)
 {
   GdkMemoryFormat format;
@@ -135,9 +146,6 @@ test_formats_refused (void)
   assert_refuses (mtl_gtk_memory_format_from_pixel (MTL_DTYPE_FLOAT64, MTL_GTK_CHANNELS_RGB,
                                                     0, &format, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "float64");
-  assert_refuses (mtl_gtk_memory_format_from_pixel (MTL_DTYPE_UINT8, MTL_GTK_CHANNELS_AUTO,
-                                                    0, &format, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "AUTO");
   assert_refuses (mtl_gtk_memory_format_from_pixel (MTL_DTYPE_UINT8, 99, 0, &format, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "99");
   assert_refuses (mtl_gtk_pixel_from_memory_format (9999, &dtype, &channels, &flags, &error),
@@ -720,6 +728,7 @@ main (int   argc,
 
   g_test_add_func ("/Format/all", test_formats);
   g_test_add_func ("/Format/of-channels", test_formats_of_channels);
+  g_test_add_func ("/Format/auto", test_formats_auto);
   g_test_add_func ("/Format/refused", test_formats_refused);
   g_test_add_func ("/Texture/in-place", test_in_place);
   g_test_add_func ("/Texture/last-row", test_last_row);

@@ -255,6 +255,9 @@ def test_cancelled_copies():
         with pytest.raises(GLib.Error) as info:
             call()
         assert is_cancelled(info)
+    with pytest.raises(GLib.Error) as info:
+        new_buffer(4).dup_bytes(cancellable=cancelled())
+    assert is_cancelled(info)
     assert bytes(b) == b"abcd"
 
 

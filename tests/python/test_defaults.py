@@ -100,7 +100,7 @@ def describe(result):
     if isinstance(result, Mtl.Buffer):
         return result.get_size(), result.props.storage_mode, result.is_read_only()
     if isinstance(result, Mtl.DlpackTensor):
-        return result.get_flags(), result.get_device()
+        return result.is_copied(), result.get_device()
     if isinstance(result, Mtl.Event):
         return result.get_device()
     if isinstance(result, Mtl.TensorFile):

@@ -125,6 +125,6 @@ def test_properties_of_elements_and_devices_without_a_name():
 def test_properties_of_tensors_in_transit():
     tensor = iota(3).as_read_only().export_dlpack(Mtl.DlpackFlags.NEVER_COPY)
 
-    assert tensor.props.flags == 1 and not tensor.props.consumed
+    assert not tensor.props.copied and not tensor.props.consumed
     assert tensor.props.device is DEFAULT
     assert Mtl.StridedView.new_from_dlpack(tensor).props.read_only and tensor.props.consumed

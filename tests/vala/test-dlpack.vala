@@ -8,7 +8,7 @@ void test_description () throws GLib.Error {
 	var tensor = make_view ().export_dlpack ();
 	unowned var device = Mtl.Device.get_default ();
 
-	assert_true (tensor.flags == 0);
+	assert_false (tensor.copied);
 	assert_true (tensor.device == device);
 	assert_false (tensor.consumed);
 }
@@ -18,7 +18,7 @@ void test_properties () throws GLib.Error {
 
 	assert_true (tensor.device == tensor.get_device ());
 	assert_true (tensor.device == Mtl.Device.get_host ());
-	assert_true (tensor.flags == tensor.get_flags () && tensor.flags == 2);
+	assert_true (tensor.copied == tensor.is_copied () && tensor.copied);
 	assert_true (tensor.consumed == tensor.is_consumed () && !tensor.consumed);
 	assert_view (new Mtl.StridedView.from_dlpack (tensor), "[1 2 3]");
 	assert_true (tensor.consumed);
@@ -32,7 +32,7 @@ void test_defaults () throws GLib.Error {
 	};
 
 	foreach (var tensor in tensors) {
-		assert_true (tensor.flags == 0);
+		assert_false (tensor.copied);
 		assert_true (new Mtl.StridedView.from_dlpack (tensor).overlaps (view));
 	}
 }

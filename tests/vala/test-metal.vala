@@ -2,7 +2,6 @@
 
 /* Memory of Metal, on the real device or on the double. */
 
-const uint64 IS_COPIED = 2;  /* DLPack's flag */
 const string MATRIX = "[[1 2 3]\n [4 5 6]]";
 const int64 TIMEOUT = 30 * TimeSpan.SECOND;
 
@@ -234,7 +233,7 @@ void test_dlpack (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 void test_dlpack_copy (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	var view = matrix (device, mode);
 	var tensor = view.flip (1).export_dlpack (NONE, device);
-	assert_true (tensor.flags == IS_COPIED);
+	assert_true (tensor.copied);
 
 	var other = new Mtl.StridedView.from_dlpack (tensor);
 	assert_place (other, device, mode);
@@ -249,7 +248,7 @@ void test_dlpack_host (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Erro
 	var tensor = view.export_dlpack (NONE, Mtl.Device.get_host ());
 
 	assert_true (tensor.device == Mtl.Device.get_host ());
-	assert_true (tensor.flags == (is_copied ? IS_COPIED : 0));
+	assert_true (tensor.copied == is_copied);
 
 	var other = new Mtl.StridedView.from_dlpack (tensor);
 	assert_true (other.device == Mtl.Device.get_host ());
@@ -260,15 +259,15 @@ void test_dlpack_host (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Erro
 	if (is_copied) {
 		assert_needs_copy ("copy", () => { view.export_dlpack (NEVER_COPY, Mtl.Device.get_host ()); });
 	} else {
-		assert_true (view.export_dlpack (NEVER_COPY, Mtl.Device.get_host ()).flags == 0);
+		assert_false (view.export_dlpack (NEVER_COPY, Mtl.Device.get_host ()).copied);
 	}
-	assert_true (view.export_dlpack (COPY, Mtl.Device.get_host ()).flags == IS_COPIED);
+	assert_true (view.export_dlpack (COPY, Mtl.Device.get_host ()).copied);
 }
 
 void test_dlpack_from_host (Mtl.Device device) throws GLib.Error {
 	var view = make_matrix ();
 	var tensor = view.export_dlpack (NONE, device);
-	assert_true (tensor.flags == IS_COPIED);
+	assert_true (tensor.copied);
 
 	var other = new Mtl.StridedView.from_dlpack (tensor);
 	assert_place (other, device, Mtl.StorageMode.SHARED);

@@ -332,8 +332,10 @@ def _buffer_eq(self, other):
 def _make_ranged(method):
     """The range is the whole buffer, or what follows the offset."""
     @functools.wraps(method)
-    def ranged(self, offset=0, size=None):
-        return method(self, offset, self.get_size() - offset if size is None else size)
+    def ranged(self, offset=0, size=None, *args, **keywords):
+        if size is None:
+            size = self.get_size() - offset
+        return method(self, offset, size, *args, **keywords)
 
     return ranged
 
