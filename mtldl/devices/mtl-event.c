@@ -50,8 +50,9 @@ struct _MtlEvent
 {
   GObject parent_instance;
 
-  MtlDevice *device;
-  gpointer handle; /* the device's, NULL for a host event */
+  MtlDevice *device;    /* NULL until the event is initialized */
+  MtlDevice *requested; /* may be NULL, and is from then on */
+  gpointer handle;      /* the device's, NULL for a host event */
 
   MtlForkLock lock;
   GCond signaled;
@@ -68,7 +69,10 @@ enum
 
 static GParamSpec *props[N_PROPS];
 
-G_DEFINE_FINAL_TYPE (MtlEvent, mtl_event, G_TYPE_OBJECT)
+static void initable_iface_init (GInitableIface *iface);
+
+G_DEFINE_FINAL_TYPE_WITH_CODE (MtlEvent, mtl_event, G_TYPE_OBJECT,
+                               G_IMPLEMENT_INTERFACE (G_TYPE_INITABLE, initable_iface_init))
 
 static void
 lock (MtlEvent *self)
@@ -91,6 +95,7 @@ mtl_event_finalize (GObject *object)
   if (self->handle != NULL)
     MTL_DEVICE_GET_CLASS (self->device)->free_event (self->device, self->handle);
   g_clear_object (&self->device);
+  g_clear_object (&self->requested);
   lock (self); /* in a child, threads of the parent may be waiting for the condition */
   unlock (self);
   g_cond_clear (&self->signaled);
@@ -121,6 +126,18 @@ mtl_event_get_property (GObject    *object,
 }
 
 static void
+mtl_event_set_property (GObject      *object,
+                        guint         prop_id,
+                        const GValue *value,
+                        GParamSpec   *pspec)
+{
+  if (prop_id == PROP_DEVICE)
+    MTL_EVENT (object)->requested = g_value_dup_object (value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+}
+
+static void
 mtl_event_class_init (MtlEventClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -128,15 +145,20 @@ mtl_event_class_init (MtlEventClass *klass)
 
   object_class->finalize = mtl_event_finalize;
   object_class->get_property = mtl_event_get_property;
+  object_class->set_property = mtl_event_set_property;
 
   /**
    * MtlEvent:device: (getter get_device)
    *
    * The device of the event.
    *
+   * Without one, the event is of the default device.
+   *
    * Since: 1.0
    */
-  props[PROP_DEVICE] = g_param_spec_object ("device", NULL, NULL, MTL_TYPE_DEVICE, flags);
+  props[PROP_DEVICE] =
+    g_param_spec_object ("device", NULL, NULL, MTL_TYPE_DEVICE,
+                         flags | G_PARAM_WRITABLE | G_PARAM_CONSTRUCT_ONLY);
 
   /**
    * MtlEvent:signaled-value: (getter get_signaled_value)
@@ -156,19 +178,37 @@ mtl_event_class_init (MtlEventClass *klass)
 static void
 mtl_event_init (MtlEvent *self)
 {
-  self->device = g_object_ref (mtl_device_get_host ());
   g_cond_init (&self->signaled);
 }
 
-static MtlEvent *
-event_new_take_handle (MtlDevice *device,
-                       gpointer   handle)
+static gboolean
+mtl_event_initable_init (GInitable     *initable,
+                         GCancellable  *cancellable,
+                         GError       **error)
 {
-  MtlEvent *self = g_object_new (MTL_TYPE_EVENT, NULL);
+  MtlEvent *self = MTL_EVENT (initable);
+  MtlDevice *device = self->requested != NULL ? self->requested : mtl_device_get_default ();
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
 
-  g_set_object (&self->device, device);
-  self->handle = handle;
-  return self;
+  if (self->device != NULL)
+    return TRUE;
+
+  if (klass->new_event != NULL)
+    {
+      self->handle = klass->new_event (device, error);
+      if (self->handle == NULL)
+        return FALSE;
+    }
+
+  self->device = g_object_ref (device);
+  g_clear_object (&self->requested);
+  return TRUE;
+}
+
+static void
+initable_iface_init (GInitableIface *iface)
+{
+  iface->init = mtl_event_initable_init;
 }
 
 /**
@@ -192,23 +232,9 @@ MtlEvent *
 mtl_event_new (MtlDevice  *device,
                GError    **error)
 {
-  MtlDeviceClass *klass;
-  gpointer handle = NULL;
-
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
-  if (device == NULL)
-    device = mtl_device_get_default ();
-
-  klass = MTL_DEVICE_GET_CLASS (device);
-  if (klass->new_event != NULL)
-    {
-      handle = klass->new_event (device, error);
-      if (handle == NULL)
-        return NULL;
-    }
-
-  return event_new_take_handle (device, handle);
+  return g_initable_new (MTL_TYPE_EVENT, NULL, error, "device", device, NULL);
 }
 
 /**
@@ -234,6 +260,7 @@ mtl_event_new_for_handle (gpointer    handle,
                           GError    **error)
 {
   MtlDeviceClass *klass;
+  MtlEvent *self;
   gpointer kept;
 
   g_return_val_if_fail (MTL_IS_DEVICE (device), NULL);
@@ -248,7 +275,13 @@ mtl_event_new_for_handle (gpointer    handle,
     }
 
   kept = klass->wrap_event (device, handle, error);
-  return kept != NULL ? event_new_take_handle (device, kept) : NULL;
+  if (kept == NULL)
+    return NULL;
+
+  self = g_object_new (MTL_TYPE_EVENT, NULL);
+  self->device = g_object_ref (device);
+  self->handle = kept;
+  return self;
 }
 
 /**
@@ -266,7 +299,7 @@ mtl_event_get_device (MtlEvent *self)
 {
   g_return_val_if_fail (MTL_IS_EVENT (self), NULL);
 
-  return self->device;
+  return self->device != NULL ? self->device : mtl_device_get_host ();
 }
 
 /**

@@ -56,8 +56,8 @@
  *
  * ```c
  * g_autoptr (GFile) file = g_file_new_for_path ("model.safetensors");
- * g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO,
-                                                             NULL, error);
+ * g_autoptr (MtlTensorFile) tensors =
+ *   mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, error);
  * g_autoptr (MtlStridedView) weights = NULL;
  * g_autofree char *text = NULL;
  *

@@ -37,6 +37,7 @@ testEvents('an event starts at 0 and only grows', event => {
 testEvents('an event is of a device', (event, device) => {
     ok(event.get_device() === device);
     ok(event.device === device);
+    ok(new Mtl.Event({device}).device === device);
     ok(Mtl.Event.new(null).get_device() === defaultDevice);
 });
 

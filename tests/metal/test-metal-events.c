@@ -60,6 +60,15 @@ test_new (Living        *living,
   g_assert_cmpuint (value, ==, 0);
   g_assert_cmpint (mtl_event_get_handle (event) == NULL, ==, device == mtl_device_get_host ());
   g_assert_finalize_object (event);
+
+  /* One that was never initialized is the host's. */
+  event = g_object_new (MTL_TYPE_EVENT, "device", device, NULL);
+  g_assert_true (mtl_event_get_device (event) == mtl_device_get_host ());
+  mtl_event_signal (event, 2);
+  assert_reached (event, 2, 0);
+  g_assert_true (g_initable_init (G_INITABLE (event), NULL, NULL));
+  g_assert_true (mtl_event_get_device (event) == device);
+  g_assert_finalize_object (event);
 }
 
 static void

@@ -49,7 +49,8 @@ def test_is_of_a_device():
     for device in Mtl.Device.list():
         event = Mtl.Event.new(device)
         assert event.get_device() is event.props.device is device
-    assert Mtl.Event.new(None).get_device() is DEFAULT
+        assert Mtl.Event(device=device).get_device() is device
+    assert Mtl.Event.new(None).get_device() is Mtl.Event().get_device() is DEFAULT
 
 
 def test_waits_for_what_is_reached(event):

@@ -10,6 +10,10 @@ void test_signal () {
 		event.signal (3);
 		assert_cmpuint ((uint) event.signaled_value, EQ, 5);
 		assert_true (event.wait (5, 0));
+
+		var made = (Mtl.Event) Initable.@new (typeof (Mtl.Event), null, "device",
+			Mtl.Device.get_host ());
+		assert_true (made.device == Mtl.Device.get_host ());
 	} catch (GLib.Error e) {
 		assert_no_error (e);
 	}

@@ -1017,14 +1017,14 @@ function _watchReturned() {
 }
 
 // new Mtl.Buffer({size, device, storage_mode}) allocates memory, or throws.
-function _initializeBuffers(prototype) {
+function _initializeObjects(prototype) {
     const {_init: construct} = prototype;
 
     prototype._init = function (...args) {
-        const buffer = construct.apply(this, args) ?? this;
+        const object = construct.apply(this, args) ?? this;
 
-        buffer.init(null);
-        return buffer;
+        object.init(null);
+        return object;
     };
 }
 
@@ -1047,5 +1047,6 @@ function _init() {
     _watchBorrowed(Mtl.Buffer, 'new_from_bytes', 0, buffer => buffer.get_size());
     _defineMembers(elementAccess);
     Mtl.Device._classInit = _refuseDerivation;
-    _initializeBuffers(Mtl.Buffer.prototype);
+    _initializeObjects(Mtl.Buffer.prototype);
+    _initializeObjects(Mtl.Event.prototype);
 }

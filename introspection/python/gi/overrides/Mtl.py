@@ -362,16 +362,20 @@ Buffer.__bool__ = lambda self: True
 Buffer.__repr__ = _buffer_repr
 Buffer.__eq__ = _buffer_eq
 Buffer.__hash__ = lambda self: self.hash()
-_construct_buffer = Buffer.__init__
-_initialize = raising(Buffer.init)
 
 
-def _init_buffer(self, **properties):
-    _construct_buffer(self, **properties)
-    _initialize(self, None)
+def _initializing(construct, initialize):
+    """A constructor for classes whose objects GInitable makes ready."""
+    @functools.wraps(construct)
+    def init(self, **properties):
+        construct(self, **properties)
+        initialize(self, None)
+
+    return init
 
 
-Buffer.__init__ = _init_buffer
+for _cls in (Buffer, Mtl.Event):
+    _cls.__init__ = _initializing(_cls.__init__, raising(_cls.init))
 Buffer.nbytes = property(lambda self: self.get_size(), doc="The size in bytes.")
 
 
