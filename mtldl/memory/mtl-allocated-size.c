@@ -30,11 +30,10 @@ mtl_allocated_size_subtract (gsize size)
  * as anything keeps it alive, such as a view, [struct@GLib.Bytes] or an exported
  * tensor.
  *
- * This function is for bindings, which can only call what introspection shows. A
- * language with a garbage collector does not see this memory. Its binding can
- * compare the size before and after a collection, and so decide when the next
- * one is due. The function takes a few nanoseconds and can be called from any
- * thread.
+ * A program can show it, or look for what it keeps alive. The bindings of
+ * JavaScript, whose garbage collector does not see this memory, decide by it
+ * when to collect. The function takes a few nanoseconds and can be called from
+ * any thread.
  *
  * Returns: the size in bytes
  *
