@@ -210,12 +210,12 @@ void test_tensors () throws Error {
 
 void test_allocator () throws Error {
 	var allocator = new MtlGst.Allocator ();
-	assert (allocator.device == null && allocator.storage_mode == Mtl.StorageMode.HOST);
 	assert (allocator.ref_count == 1);
 	var buffer = new Gst.Buffer.allocate (allocator, 48, null);
 	size_t byte_offset;
 	unowned var memory = MtlGst.memory_get_buffer (buffer.peek_memory (0), out byte_offset);
 	assert (memory.get_device () == Mtl.Device.get_default ());
+	assert (allocator.device == null && allocator.storage_mode == memory.storage_mode);
 	var layout = new Mtl.StridedLayout.dense ({ 48 }, Mtl.Order.C, 8);
 	var view = new Mtl.StridedView (memory, layout, Mtl.DType.UINT8, byte_offset);
 	assert (view.get_address () == address_of (buffer));
