@@ -19,6 +19,7 @@ namespace Mtl {
 	}
 
 	public sealed class DlpackTensor : GLib.Object {
+		public bool copied { [CCode (cname = "mtl_dlpack_tensor_is_copied")] get; }
 		public bool consumed { [CCode (cname = "mtl_dlpack_tensor_is_consumed")] get; }
 	}
 

@@ -78,7 +78,7 @@ mtl_tensor_file_open_async (GFile               *file,
 }
 
 /**
- * mtl_tensor_file_open_finish: (constructor)
+ * mtl_tensor_file_open_finish:
  * @result: the result that the callback received
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *

@@ -18,6 +18,17 @@ enum
   DL_PADDED = 4,
 };
 
+enum
+{
+  kDLInt = 0,
+  kDLUInt = 1,
+  kDLFloat = 2,
+  kDLOpaqueHandle = 3,
+  kDLBfloat = 4,
+  kDLComplex = 5,
+  kDLBool = 6,
+};
+
 typedef struct
 {
   uint32_t major;

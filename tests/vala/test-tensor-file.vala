@@ -214,10 +214,10 @@ void test_check_async () throws GLib.Error {
 }
 
 async void open_in_background (File file) throws Error {
-	var tensors = yield new Mtl.TensorFile.open_async (file);
+	var tensors = yield Mtl.TensorFile.open_async (file);
 	assert_true (tensors.mode == MAP && tensors.load_view ("a")[0] == 5);
 
-	tensors = yield new Mtl.TensorFile.open_async (file, Mtl.Device.get_host (), READ, Priority.LOW);
+	tensors = yield Mtl.TensorFile.open_async (file, Mtl.Device.get_host (), READ, Priority.LOW);
 	assert_true (tensors.mode == READ && tensors.load_view ("a")[0] == 5);
 }
 
