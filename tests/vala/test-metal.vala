@@ -155,7 +155,7 @@ void test_copies (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	copy.fill_double (9);
 	assert_view (view, "[[1 1 3]\n [4 0 0]]");
 	assert_place (view.transpose ().to_contiguous (), device, mode);
-	assert_place (new Mtl.StridedView.like (view), device, mode);
+	assert_place (new Mtl.StridedView.zeros_like (view), device, mode);
 }
 
 void test_bytes (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {

@@ -197,7 +197,7 @@ void test_packed_integers () throws GLib.Error {
 }
 
 void test_like () throws GLib.Error {
-	var like = new Mtl.StridedView.like (counting ({ 2, 3 }).transpose ());
+	var like = new Mtl.StridedView.zeros_like (counting ({ 2, 3 }).transpose ());
 
 	assert_int64s (like.get_shape (), { 3, 2 });
 	assert_int64s (like.get_strides (), { 1, 3 });
