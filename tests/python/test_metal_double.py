@@ -14,7 +14,6 @@ import metal_double as double
 from conftest import DOUBLES, METAL, error_code
 from dlpack_structs import DLTensor, Producer, exchange_api, floats, managed_of
 
-UNKNOWN = Mtl.DeviceType.UNKNOWN
 MODES = {Mtl.StorageMode.SHARED: double.SHARED, Mtl.StorageMode.MANAGED: double.MANAGED,
          Mtl.StorageMode.PRIVATE: double.PRIVATE}
 METAL_0 = (8, 0)
@@ -240,8 +239,8 @@ def test_what_the_gpu_wrote_is_there_after_synchronize(mode):
     assert view.tolist() == [0] * 8 + [7] * 4 + [0] * 52
 
 
-@pytest.mark.parametrize("device_type", [UNKNOWN, Mtl.DeviceType.CPU])
-def test_an_export_waits_for_the_gpu(mode, device_type):
+@pytest.mark.parametrize("device", [None, Mtl.Device.get_host()])
+def test_an_export_waits_for_the_gpu(mode, device):
     view = zeros(mode, 64)
     event = Mtl.Event.new(METAL[0])
     run = double.submit(double.ADD, handle_of(view), 0, 64, 3, None, 0,
@@ -252,10 +251,10 @@ def test_an_export_waits_for_the_gpu(mode, device_type):
     timer = threading.Timer(0.05, double.go, [run])
     timer.start()
     event.wait(5)
-    tensor = view.export_dlpack(device=HOST if device_type == CPU else None)
+    tensor = view.export_dlpack(device=device)
     assert event.get_signaled_value() == 5
     other = Mtl.StridedView.new_from_dlpack(tensor)
-    if device_type == UNKNOWN:
+    if device is None:
         other.get_buffer().synchronize()
     assert other.tolist() == [3] * 64
     timer.join()
