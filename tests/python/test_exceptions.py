@@ -106,7 +106,7 @@ def test_all_ways_to_write_raise_the_same(tmp_path, name):
 def test_a_damaged_file_is_a_value_error(tmp_path):
     path = tmp_path / "a.safetensors"
     path.write_bytes(b"\x05\0\0\0\0\0\0\0{}{}{}")
-    for name in list(OPENERS)[:6]:
+    for name in [name for name in OPENERS if "new_mapped" not in name]:
         with pytest.raises(ValueError) as caught:
             OPENERS[name](path)
         assert caught.value.__cause__.matches(Mtl.error_quark(), Mtl.Error.INVALID_DATA), name
