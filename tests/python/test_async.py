@@ -378,6 +378,6 @@ def test_calls_that_wait_can_be_cancelled(source):
         with pytest.raises(GLib.Error) as caught:
             call()
         assert is_cancelled(caught)
-    assert view.copy(cancellable=None).get_double((0, 0)) == 0
+    assert (elements(view.copy(cancellable=None)) == 0).all()
     with pytest.raises(TypeError, match="int.*Cancellable"):
         view.copy("C", 3)
