@@ -174,7 +174,7 @@ class Site:
                 owner = owned[1] if owned else owner
                 if member:
                     names.add(f'Mtl.{owner}.{member[1]}')
-        assert 'Mtl.StridedView.layout' in names and 'Mtl.TensorFile.names' in names, names
+        assert 'Mtl.StridedView.ndim' in names and 'Mtl.TensorFile.names' in names, names
         check_none(names - ids_of(read(self.first / 'vala-interface.html')), 'not on the page')
 
     def test_documented(self):

@@ -41,6 +41,7 @@ typedef struct
   MtlStridedView *other;    /* like it, in memory of its own */
   MtlStridedView *flipped;  /* the memory of view */
   MtlStridedView *doubles;
+  MtlStridedView *complex;
   MtlStridedView *large;    /* of several pieces */
   MtlStatistics *statistics;
   MtlStridedView *dense;
@@ -530,6 +531,9 @@ set_up (Fixture        *f,
   f->doubles = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT64, DIMS (4, 6), 3,
                                             MTL_STORAGE_MODE_DEFAULT, &error);
   g_assert_no_error (error);
+  f->complex = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_COMPLEX64, DIMS (4, 6),
+                                           MTL_STORAGE_MODE_DEFAULT, &error);
+  g_assert_no_error (error);
   f->large = mtl_strided_view_new_filled (NULL, MTL_DTYPE_UINT8, DIMS (1800000), 3,
                                           MTL_STORAGE_MODE_DEFAULT, &error);
   g_assert_no_error (error);
@@ -555,6 +559,7 @@ tear_down (Fixture *f)
   g_object_unref (f->other);
   g_object_unref (f->flipped);
   g_object_unref (f->doubles);
+  g_object_unref (f->complex);
   g_object_unref (f->large);
   g_object_unref (f->statistics);
   g_object_unref (f->dense);

@@ -133,12 +133,17 @@ def test_results_of_buffers(tmp_path):
 
     asyncio.run(main())
 
-    for name, args in (("copy", ()), ("copy_from", (0, new_buffer(4), 0, 4)),
-                       ("dup_bytes", (0, 4)), ("fill", (0, 4, GLib.Bytes.new(b"\5"))),
-                       ("set_bytes", (0, GLib.Bytes.new(b"\6"))), ("synchronize", ())):
+    Buffer = Mtl.Buffer
+    for start, finish, args in (
+            (Buffer.copy_async, Buffer.copy_finish, ()),
+            (Buffer.copy_from_async, Buffer.copy_from_finish, (0, new_buffer(4), 0, 4)),
+            (Buffer.dup_bytes_async, Buffer.dup_bytes_finish, (0, 4)),
+            (Buffer.fill_async, Buffer.fill_finish, (0, 4, GLib.Bytes.new(b"\5"))),
+            (Buffer.set_bytes_async, Buffer.set_bytes_finish, (0, GLib.Bytes.new(b"\6"))),
+            (Buffer.synchronize_async, Buffer.synchronize_finish, ())):
         outcome = Outcome()
-        getattr(buffer, name + "_async")(*args, None, outcome.ready)
-        assert getattr(buffer, name + "_finish")(outcome.wait()[1])
+        start(buffer, *args, None, outcome.ready)
+        assert finish(buffer, outcome.wait()[1])
     outcome = Outcome()
     Mtl.Buffer.new_mapped_async(file, None, 0, 3, GLib.PRIORITY_LOW, None, outcome.ready)
     assert bytes(Mtl.Buffer.new_mapped_finish(outcome.wait()[1])) == b"abc"
@@ -378,6 +383,6 @@ def test_calls_that_wait_can_be_cancelled(source):
         with pytest.raises(GLib.Error) as caught:
             call()
         assert is_cancelled(caught)
-    assert view.copy(cancellable=None).get_double((0, 0)) == 0
+    assert (elements(view.copy(cancellable=None)) == 0).all()
     with pytest.raises(TypeError, match="int.*Cancellable"):
         view.copy("C", 3)
