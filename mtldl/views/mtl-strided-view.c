@@ -7,7 +7,7 @@
 #include "mtl-bindings-private.h"
 #include "mtl-device-private.h"
 #include "mtl-enum-types.h"
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-spare-objects-private.h"
 #include "mtl-strided-layout-private.h"
 
@@ -391,9 +391,9 @@ refuse_to_close (MtlStridedView  *self,
   guint n_references = g_atomic_int_get (&G_OBJECT (self)->ref_count);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_BUSY,
-               "The view is in use and cannot be closed: %d use%s by operations under way (at most "
-               "0), %u reference%s (at most 1); end these first",
-               n_users, n_users == 1 ? "" : "s", n_references, n_references == 1 ? "" : "s");
+               "The view is in use, %d time%s by operations (at most 0) and by %u reference%s (at"
+               " most 1): end these first, then close it",
+               n_users, MTL_S (n_users), n_references, MTL_S (n_references));
   return FALSE;
 }
 
