@@ -391,8 +391,8 @@ refuse_to_close (MtlStridedView  *self,
   guint n_references = g_atomic_int_get (&G_OBJECT (self)->ref_count);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_BUSY,
-               "The view is in use, %d time%s by operations (at most 0) and by %u reference%s (at"
-               " most 1): end these first, then close it",
+               "The view is in use: %d use%s by operations (at most 0), %u reference%s (at most 1);"
+               " end these first, then close it",
                n_users, MTL_S (n_users), n_references, MTL_S (n_references));
   return FALSE;
 }
