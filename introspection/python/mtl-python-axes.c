@@ -73,7 +73,7 @@ get_transposed (PyObject *self,
            : wrap_view (mtl_strided_view_transpose (get_view (self)), NULL, CALLER);
 }
 
-/* What NumPy's arrays allow, and change in place. */
+/* NumPy's arrays allow this, and change in place. */
 int
 refuse_to_set (PyObject *self,
                PyObject *value,

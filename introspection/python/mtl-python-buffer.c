@@ -267,7 +267,7 @@ exporter_bytes (PyObject *self,
 
   absence = leave_python (view, NULL);
   if (mtl_strided_view_is_host_accessible (view)
-      && item_bits_of (view) % 8 == 0
+      && has_whole_bytes (view)
       && mtl_strided_view_is_contiguous (view, MTL_ORDER_C))
     bytes = mtl_strided_view_get_bytes (view, &error);
   else

@@ -206,11 +206,14 @@ static gboolean
 is_for_own_device (MtlStridedView *view,
                    const Request  *request)
 {
-  const DLDevice device = view_device (view);
+  DLDevice device;
 
-  return request->device_type == MTL_DEVICE_TYPE_UNKNOWN
-         || (request->device_type == device.device_type
-             && request->device_ordinal == device.device_id);
+  if (request->device_type == MTL_DEVICE_TYPE_UNKNOWN)
+    return TRUE;
+
+  device = view_device (view);
+  return request->device_type == device.device_type
+         && request->device_ordinal == device.device_id;
 }
 
 static gpointer
@@ -284,7 +287,7 @@ static gboolean
 check_packed (MtlStridedView *view,
               const Request  *request)
 {
-  if (request->knows_packed || item_bits_of (view) % 8 == 0)
+  if (request->knows_packed || has_whole_bytes (view))
     return TRUE;
 
   PyErr_Format (PyExc_BufferError,

@@ -259,16 +259,25 @@ type_has (PyObject *object,
   return attribute != NULL;
 }
 
-/* The layout would say it at once, but making an object for it takes longer. */
+/* The layout would say it at once, but making an object for it takes longer. Only elements
+ * smaller than a byte may be padded. */
 static inline guint
 item_bits_of (MtlStridedView *view)
 {
   guint bits = mtl_dtype_get_bits (mtl_strided_view_get_dtype (view));
 
-  if (bits == 0 || mtl_strided_view_is_padded (view))
+  if (bits == 0 || (bits < 8 && mtl_strided_view_is_padded (view)))
     return mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view));
 
   return bits * mtl_strided_view_get_lanes (view);
+}
+
+static inline gboolean
+has_whole_bytes (MtlStridedView *view)
+{
+  guint bits = mtl_dtype_get_bits (mtl_strided_view_get_dtype (view));
+
+  return (bits != 0 && bits % 8 == 0) || item_bits_of (view) % 8 == 0;
 }
 
 /* Releasing the GIL costs 15 ns, plus a turn of every other thread that waits

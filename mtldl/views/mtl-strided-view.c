@@ -7,7 +7,7 @@
 #include "mtl-bindings-private.h"
 #include "mtl-device-private.h"
 #include "mtl-enum-types.h"
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-spare-objects-private.h"
 #include "mtl-strided-layout-private.h"
 
@@ -362,9 +362,9 @@ refuse_to_close (MtlStridedView  *self,
   guint n_references = g_atomic_int_get (&G_OBJECT (self)->ref_count);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_BUSY,
-               "The view is in use and cannot be closed: %d use%s by operations under way (at most "
-               "0), %u reference%s (at most 1); end these first",
-               n_users, n_users == 1 ? "" : "s", n_references, n_references == 1 ? "" : "s");
+               "The view is in use: %d use%s by operations (at most 0), %u reference%s (at most 1);"
+               " end these first, then close it",
+               n_users, MTL_S (n_users), n_references, MTL_S (n_references));
   return FALSE;
 }
 
@@ -792,39 +792,6 @@ describe_data (gsize          size,
   return FALSE;
 }
 
-/* Takes the owner only on success. */
-static MtlStridedView *
-view_new_for_owner (gpointer         data,
-                    gsize            size,
-                    MtlDType         dtype,
-                    const gint64    *shape,
-                    gsize            n_dims,
-                    const gint64    *byte_strides,
-                    gsize            n_strides,
-                    gsize            byte_offset,
-                    MtlBufferFlags   flags,
-                    GDestroyNotify   destroy,
-                    gpointer         owner,
-                    GError         **error)
-{
-  MtlMemory *memory;
-  MtlLayout layout;
-
-  if (!describe_data (size, dtype, shape, n_dims, byte_strides, n_strides, byte_offset, &layout,
-                      error))
-    return NULL;
-
-  memory = mtl_memory_new_for_host (data, size, (flags & MTL_BUFFER_FLAGS_READ_ONLY) != 0, owner,
-                                    destroy, error);
-  if (memory == NULL)
-    {
-      mtl_layout_clear (&layout);
-      return NULL;
-    }
-
-  return mtl_strided_view_new_take (memory, byte_offset, mtl_element_type_new (dtype), &layout);
-}
-
 /**
  * mtl_strided_view_new_for_data: (skip)
  * @data: (nullable): host memory; may only be %NULL if @size is 0
@@ -891,18 +858,28 @@ mtl_strided_view_new_for_data (gpointer         data,
                                gpointer         user_data,
                                GError         **error)
 {
-  MtlStridedView *self;
+  MtlMemory *memory;
+  MtlLayout layout;
 
   g_return_val_if_fail (data != NULL || size == 0, NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
   g_return_val_if_fail (byte_strides != NULL || n_strides == 0, NULL);
 
-  self = view_new_for_owner (data, size, dtype, shape, n_dims, byte_strides, n_strides,
-                             byte_offset, flags, destroy, user_data, error);
-  if (self == NULL && destroy != NULL)
-    destroy (user_data);
+  if (describe_data (size, dtype, shape, n_dims, byte_strides, n_strides, byte_offset, &layout,
+                     error))
+    {
+      memory = mtl_memory_new_for_host (data, size, (flags & MTL_BUFFER_FLAGS_READ_ONLY) != 0,
+                                        user_data, destroy, error);
+      if (memory != NULL)
+        return mtl_strided_view_new_take (memory, byte_offset, mtl_element_type_new (dtype),
+                                          &layout);
 
-  return self;
+      mtl_layout_clear (&layout);
+    }
+
+  if (destroy != NULL)
+    destroy (user_data);
+  return NULL;
 }
 
 static MtlStridedView *

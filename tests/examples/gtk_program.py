@@ -81,11 +81,13 @@ class Screen:
         return shutil.which('Xvfb') is not None
 
     def get_pixels(self):
-        """What is seen now. The format is that of xwd."""
+        """The pixels on the screen now.
+
+        They are the end of the file. Its header is not asked where they begin: the server
+        writes it anew when a window has a colormap, and it is wrong for a moment.
+        """
         data = self.path.read_bytes()
-        header = np.frombuffer(data, '>u4', 25)
-        begin = int(header[0]) + 12 * int(header[19])
-        pixels = np.frombuffer(data, '<u4', WIDTH * HEIGHT, begin).reshape(HEIGHT, WIDTH, 1)
+        pixels = np.frombuffer(data[-4 * WIDTH * HEIGHT:], '<u4').reshape(HEIGHT, WIDTH, 1)
         return (pixels >> np.array([16, 8, 0], np.uint32) & 255).astype(int)
 
     def __enter__(self):

@@ -12,11 +12,11 @@ HERE = pathlib.Path(__file__).parent
 
 PROGRAMS = {'lua': 'lua5.3', 'pl': 'perl', 'rb': 'ruby'}
 
-# What docs/other-languages.md says about Ruby.
+# These are missing, as docs/other-languages.md says of Ruby …
 RUBY_LACKS = {'StridedLayout.flatten_mask', 'StridedView.new_from_variant',
               'TensorFile.load_views', 'TensorFile.load_views_async'}
 
-# What it says about Perl.
+# … and of Perl.
 PERL_LACKS = {'TensorFileEntry.get_error'}
 
 # Addresses, sizes and memory that is not set; lgi leaves out a TRUE before other results.

@@ -98,7 +98,7 @@ def _interface_of(of_argument):
 
 
 def _is_named_member(interface):
-    """Of an enumeration of ours, but not of flags, which are combined."""
+    """Flags are combined, so they are not named by one member."""
     return (isinstance(interface, EnumInfo) and interface.get_name() != "DType"
             and interface.get_namespace().startswith("Mtl") and not interface.is_flags())
 
