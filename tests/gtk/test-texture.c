@@ -537,8 +537,7 @@ test_reasons_to_copy (void)
       g_autoptr (MtlStridedView) part = slice (view, cases[i].part);
 
       assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, cases[i].reason);
-      assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY,
-                      "MTL_GTK_TEXTURE_FLAGS_COPY");
+      assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, "COPY");
     }
 
   planes = mtl_strided_view_permute (view, AXES (0, 2, 1), &error);
