@@ -27,7 +27,8 @@ convert (double   value,
 {
   g_autoptr (MtlStridedView) number =
     mtl_strided_view_new_from_doubles (&value, 1, MTL_DTYPE_FLOAT64, NULL, 0, NULL);
-  g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (number, dtype, NULL, NULL);
+  g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (number, dtype, MTL_ORDER_C,
+                                                                    NULL, NULL);
   double real = NAN, imaginary;
 
   if (converted != NULL)
@@ -138,7 +139,8 @@ count_piece (MtlStridedView  *view,
              GError         **error)
 {
   const Target *self = user_data;
-  g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (view, self->dtype, NULL, error);
+  g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (view, self->dtype, MTL_ORDER_C,
+                                                                    NULL, error);
   g_auto (ToolNumbers) from = { NULL };
   g_auto (ToolNumbers) to = { NULL };
 

@@ -104,7 +104,7 @@ tool_numbers_init (ToolNumbers     *self,
 
   /* A view that has the type already may be strided or misaligned. */
   self->view = dtype == wide ? mtl_strided_view_copy (view, MTL_ORDER_C, NULL, error)
-                             : mtl_strided_view_to_dtype (view, wide, NULL, error);
+                             : mtl_strided_view_to_dtype (view, wide, MTL_ORDER_C, NULL, error);
   if (self->view == NULL)
     return FALSE;
 

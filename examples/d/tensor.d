@@ -77,6 +77,6 @@ void main()
         writeln(exception.msg);
 
     auto conversion = Conversion(view, new MainLoop(MainContext.default_(), false));
-    view.toDtypeAsync(MtlDType.FLOAT16, null, &report, null, null, &finish, &conversion);
+    view.toDtypeAsync(MtlDType.FLOAT16, MtlOrder.K, null, &report, null, null, &finish, &conversion);
     conversion.loop.run();
 }

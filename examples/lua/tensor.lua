@@ -48,7 +48,7 @@ end
 
 -- In a coroutine, an asynchronous method waits while the main loop runs.
 local convert = Gio.Async.call(function()
-  return assert(view:async_to_dtype('FLOAT16', function(done, total)
+  return assert(view:async_to_dtype('FLOAT16', 'K', function(done, total)
     print(('%d of %d bytes'):format(done, total))
   end))
 end)

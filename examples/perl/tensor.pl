@@ -48,7 +48,7 @@ if (!eval { $view->get_double([2, 0]); 1 }) {
 # Each callback is followed by the data that it is passed last, here none.
 my $loop = Glib::MainLoop->new;
 my $progress = sub { my ($done, $total) = @_; print "$done of $total bytes\n" };
-$view->to_dtype_async('float16', undef, $progress, undef, sub {
+$view->to_dtype_async('float16', 'k', undef, $progress, undef, sub {
     my ($source, $result) = @_;
     print $view->to_dtype_finish($result)->to_string, "\n";
     $loop->quit;

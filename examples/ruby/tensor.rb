@@ -47,7 +47,7 @@ end
 
 # An asynchronous method has one block, for the progress and for the end.
 main_loop = GLib::MainLoop.new
-view.to_dtype_async(:float16) do |source, result|
+view.to_dtype_async(:float16, :k) do |source, result|
   if source == view
     puts view.to_dtype_finish(result)
     main_loop.quit

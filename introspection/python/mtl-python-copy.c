@@ -39,51 +39,6 @@ order_from_object (PyObject *object,
   return -1;
 }
 
-static gboolean
-converts_to_c_order (MtlStridedView *view,
-                     MtlOrder        order)
-{
-  return order == MTL_ORDER_C
-         || (order != MTL_ORDER_F && mtl_strided_view_is_contiguous (view, MTL_ORDER_C));
-}
-
-/* The library converts to C order, so the axes are those of the order meanwhile. If the lanes
- * become an axis, it stays the last one. */
-static MtlStridedView *
-convert_in_order (MtlStridedView  *view,
-                  MtlOrder         order,
-                  MtlDType         dtype,
-                  GCancellable    *cancellable,
-                  GError         **error)
-{
-  g_autoptr (MtlStridedLayout) dense = NULL;
-  g_autoptr (MtlStridedView) permuted = NULL;
-  g_autoptr (MtlStridedView) converted = NULL;
-  g_autofree int *axes = NULL;
-  int places[MAX_DIMS];
-  gsize n_dims;
-
-  if (converts_to_c_order (view, order))
-    return mtl_strided_view_to_dtype (view, dtype, cancellable, error);
-
-  dense = mtl_strided_layout_to_dense (mtl_strided_view_get_layout (view), order, error);
-  if (dense == NULL)
-    return NULL;
-
-  axes = mtl_strided_layout_dup_stride_order (dense, &n_dims);
-  permuted = mtl_strided_view_permute (view, axes, n_dims, error);
-  converted =
-      permuted != NULL ? mtl_strided_view_to_dtype (permuted, dtype, cancellable, error) : NULL;
-  if (converted == NULL)
-    return NULL;
-
-  for (gsize i = 0; i < n_dims; i++)
-    places[axes[i]] = i;
-  for (; n_dims < mtl_strided_view_get_n_dims (converted); n_dims++)
-    places[n_dims] = n_dims;
-  return mtl_strided_view_permute (converted, places, n_dims, error);
-}
-
 /* Keeps the element type if dtype is NULL. Releases the GIL meanwhile if there is much to copy. */
 MtlStridedView *
 copy_away_from_python (MtlStridedView  *view,
@@ -94,7 +49,7 @@ copy_away_from_python (MtlStridedView  *view,
 {
   Absence absence = leave_python (view, NULL);
   MtlStridedView *copy = dtype != NULL
-                           ? convert_in_order (view, order, *dtype, cancellable, error)
+                           ? mtl_strided_view_to_dtype (view, *dtype, order, cancellable, error)
                            : mtl_strided_view_copy (view, order, cancellable, error);
 
   enter_python (absence);

@@ -248,7 +248,7 @@ prepare (MtlStridedView   *self,
   *copy = is_own_device (self, device)
             ? mtl_strided_view_copy (self, MTL_ORDER_C, NULL, error)
             : mtl_strided_view_copy_to (self, device, MTL_STORAGE_MODE_DEFAULT, self->type,
-                                        NULL, error);
+                                        MTL_ORDER_C, NULL, error);
   return *copy != NULL;
 }
 

@@ -194,6 +194,15 @@ gboolean  mtl_layout_new_dense_for_axes (const gint64  *shape,
                                          guint32        item_bits,
                                          MtlLayout     *result,
                                          GError       **error);
+
+gboolean  mtl_order_check             (MtlOrder  order,
+                                       GError  **error);
+
+/* The axes from the outermost to the innermost, as a dense layout of that order has them. */
+gboolean  mtl_layout_get_axes_in_order (const MtlLayout  *self,
+                                        MtlOrder          order,
+                                        int              *axes,
+                                        GError          **error);
 gboolean  mtl_layout_new_dense_like   (const MtlLayout  *other,
                                        MtlOrder          order,
                                        MtlLayout        *result,

@@ -268,8 +268,8 @@ fill_dense_strides (MtlLayout *self,
     }
 }
 
-static gboolean
-check_order (MtlOrder   order,
+gboolean
+mtl_order_check (MtlOrder   order,
              GError   **error)
 {
   if (order >= MTL_ORDER_C && order <= MTL_ORDER_ANY)
@@ -278,6 +278,15 @@ check_order (MtlOrder   order,
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "%d is not an order: the last one is %d", order, MTL_ORDER_ANY);
   return FALSE;
+}
+
+static void
+fill_axes (gsize     n_dims,
+           MtlOrder  order,
+           int      *axes)
+{
+  for (gsize i = 0; i < n_dims; i++)
+    axes[i] = order == MTL_ORDER_F ? n_dims - 1 - i : i;
 }
 
 /* Without axes that have an order, K and ANY are C order. */
@@ -291,12 +300,10 @@ mtl_layout_new_dense (const gint64  *shape,
 {
   int axes[MTL_LAYOUT_MAX_DIMS];
 
-  if (!check_order (order, error))
+  if (!mtl_order_check (order, error))
     return FALSE;
 
-  for (gsize i = 0; i < n_dims && n_dims <= MTL_LAYOUT_MAX_DIMS; i++)
-    axes[i] = order == MTL_ORDER_F ? n_dims - 1 - i : i;
-
+  fill_axes (MIN (n_dims, MTL_LAYOUT_MAX_DIMS), order, axes);
   return mtl_layout_new_dense_for_axes (shape, n_dims, axes, n_dims, item_bits, result, error);
 }
 
@@ -348,6 +355,27 @@ mtl_layout_new_dense_for_axes (const gint64  *shape,
 }
 
 gboolean
+mtl_layout_get_axes_in_order (const MtlLayout  *self,
+                              MtlOrder          order,
+                              int              *axes,
+                              GError          **error)
+{
+  if (!mtl_order_check (order, error))
+    return FALSE;
+
+  if (order == MTL_ORDER_ANY)
+    order = mtl_layout_is_contiguous (self, MTL_ORDER_F)
+            && !mtl_layout_is_contiguous (self, MTL_ORDER_C) ? MTL_ORDER_F : MTL_ORDER_C;
+
+  if (order == MTL_ORDER_K && !mtl_layout_is_contiguous (self, MTL_ORDER_C))
+    mtl_layout_get_stride_order (self, axes);
+  else
+    fill_axes (self->n_dims, order, axes);
+
+  return TRUE;
+}
+
+gboolean
 mtl_layout_new_dense_like (const MtlLayout  *other,
                            MtlOrder          order,
                            MtlLayout        *result,
@@ -355,20 +383,9 @@ mtl_layout_new_dense_like (const MtlLayout  *other,
 {
   int axes[MTL_LAYOUT_MAX_DIMS];
 
-  if (order == MTL_ORDER_ANY)
-    order = mtl_layout_is_contiguous (other, MTL_ORDER_F)
-            && !mtl_layout_is_contiguous (other, MTL_ORDER_C) ? MTL_ORDER_F : MTL_ORDER_C;
-
-  if (order == MTL_ORDER_K && mtl_layout_is_contiguous (other, MTL_ORDER_C))
-    order = MTL_ORDER_C;
-
-  if (order != MTL_ORDER_K)
-    return mtl_layout_new_dense (mtl_layout_shape (other), other->n_dims, order, other->item_bits,
-                                 result, error);
-
-  mtl_layout_get_stride_order (other, axes);
-  return mtl_layout_new_dense_for_axes (mtl_layout_shape (other), other->n_dims,
-                                        axes, other->n_dims, other->item_bits, result, error);
+  return mtl_layout_get_axes_in_order (other, order, axes, error)
+         && mtl_layout_new_dense_for_axes (mtl_layout_shape (other), other->n_dims, axes,
+                                           other->n_dims, other->item_bits, result, error);
 }
 
 gboolean

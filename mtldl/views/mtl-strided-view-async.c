@@ -463,13 +463,14 @@ run_to_dtype (gpointer           self,
 {
   Call *call = data;
 
-  return mtl_strided_view_to_dtype_monitored (self, call->dtype, monitor, error);
+  return mtl_strided_view_to_dtype_monitored (self, call->dtype, call->order, monitor, error);
 }
 
 /**
  * mtl_strided_view_to_dtype_async:
  * @self: a view
  * @dtype: the element type
+ * @order: the order of the axes in memory, may be %MTL_ORDER_K
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
  *   called with the number of bytes written so far and in total
@@ -490,6 +491,7 @@ run_to_dtype (gpointer           self,
 void
 mtl_strided_view_to_dtype_async (MtlStridedView        *self,
                                  MtlDType               dtype,
+                                 MtlOrder               order,
                                  GCancellable          *cancellable,
                                  GFileProgressCallback  progress,
                                  gpointer               progress_data,
@@ -504,6 +506,7 @@ mtl_strided_view_to_dtype_async (MtlStridedView        *self,
 
   call = call_new (run_to_dtype, g_object_unref, progress, progress_data, progress_destroy);
   call->dtype = dtype;
+  call->order = order;
   mtl_async_call_start (call, self, mtl_strided_view_to_dtype_async, cancellable, callback,
                         user_data);
 }

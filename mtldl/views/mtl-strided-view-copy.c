@@ -99,7 +99,8 @@ copy_elements (MtlStridedView    *dest,
       MtlMonitor silent = { get_cancellable (monitor), NULL, NULL };
       g_autoptr (MtlStridedView) temporary =
         mtl_strided_view_copy_to (source, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
-                                  source->type, monitor != NULL ? &silent : NULL, error);
+                                  source->type, MTL_ORDER_C, monitor != NULL ? &silent : NULL,
+                                  error);
 
       return temporary != NULL && copy_elements (dest, temporary, factors, monitor, error);
     }
@@ -115,41 +116,30 @@ copy_elements (MtlStridedView    *dest,
          && mtl_host_elements_write_back (&to, error);
 }
 
-/* In C order. The lanes of self become the last axis if type has none. */
+/* The lanes of self become the last and innermost axis if type has none. */
 static gboolean
 get_layout_of_type (MtlStridedView  *self,
                     MtlElementType   type,
+                    MtlOrder         order,
                     MtlLayout       *layout,
                     GError         **error)
 {
   gint64 shape[MTL_LAYOUT_MAX_DIMS + 1];
+  int axes[MTL_LAYOUT_MAX_DIMS + 1];
   gsize n_dims = self->layout.n_dims;
+
+  if (!mtl_layout_get_axes_in_order (&self->layout, order, axes, error))
+    return FALSE;
 
   memcpy (shape, mtl_layout_shape (&self->layout), n_dims * sizeof (gint64));
   if (type.lanes != self->type.lanes)
-    shape[n_dims++] = self->type.lanes;
+    {
+      axes[n_dims] = n_dims;
+      shape[n_dims++] = self->type.lanes;
+    }
 
-  return mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_element_type_get_item_bits (type),
-                               layout, error);
-}
-
-/* Takes the layout. */
-static MtlStridedView *
-copy_to_layout (MtlStridedView    *self,
-                MtlDevice         *device,
-                MtlStorageMode     mode,
-                MtlElementType     type,
-                MtlLayout         *layout,
-                const MtlMonitor  *monitor,
-                GError           **error)
-{
-  g_autoptr (MtlStridedView) copy =
-    mtl_strided_view_new_dense (device, mode, type, layout, FALSE, error);
-
-  if (copy == NULL || !copy_elements (copy, self, NULL, monitor, error))
-    return NULL;
-
-  return g_steal_pointer (&copy);
+  return mtl_layout_new_dense_for_axes (shape, n_dims, axes, n_dims,
+                                        mtl_element_type_get_item_bits (type), layout, error);
 }
 
 MtlStridedView *
@@ -157,20 +147,28 @@ mtl_strided_view_copy_to (MtlStridedView    *self,
                           MtlDevice         *device,
                           MtlStorageMode     mode,
                           MtlElementType     type,
+                          MtlOrder           order,
                           const MtlMonitor  *monitor,
                           GError           **error)
 {
   MTL_USE_VIEW (self);
+  g_autoptr (MtlStridedView) copy = NULL;
   MtlLayout layout;
 
-  if (!get_layout_of_type (self, type, &layout, error))
+  if (!get_layout_of_type (self, type, order, &layout, error))
     return NULL;
 
-  return copy_to_layout (self, device, mode, type, &layout, monitor, error);
+  copy = mtl_strided_view_new_dense (device, mode, type, &layout, FALSE, error);
+  if (copy == NULL || !copy_elements (copy, self, NULL, monitor, error))
+    return NULL;
+
+  return g_steal_pointer (&copy);
 }
+
 static MtlStridedView *
 copy_to_type (MtlStridedView    *self,
               MtlElementType     type,
+              MtlOrder           order,
               const MtlMonitor  *monitor,
               GError           **error)
 {
@@ -178,7 +176,7 @@ copy_to_type (MtlStridedView    *self,
   MtlStorageMode mode;
   MtlDevice *device = mtl_memory_get_copy_device (self->memory, &mode);
 
-  return mtl_strided_view_copy_to (self, device, mode, type, monitor, error);
+  return mtl_strided_view_copy_to (self, device, mode, type, order, monitor, error);
 }
 
 /**
@@ -371,15 +369,7 @@ mtl_strided_view_copy_monitored (MtlStridedView    *self,
                                  const MtlMonitor  *monitor,
                                  GError           **error)
 {
-  MTL_USE_VIEW (self);
-  MtlStorageMode mode;
-  MtlDevice *device = mtl_memory_get_copy_device (self->memory, &mode);
-  MtlLayout layout;
-
-  if (!mtl_layout_new_dense_like (&self->layout, order, &layout, error))
-    return NULL;
-
-  return copy_to_layout (self, device, mode, self->type, &layout, monitor, error);
+  return copy_to_type (self, self->type, order, monitor, error);
 }
 
 /**
@@ -420,25 +410,26 @@ mtl_strided_view_to_contiguous_monitored (MtlStridedView    *self,
   if (mtl_layout_is_contiguous (&self->layout, MTL_ORDER_C))
     return g_object_ref (self);
 
-  return copy_to_type (self, self->type, monitor, error);
+  return copy_to_type (self, self->type, MTL_ORDER_C, monitor, error);
 }
 
 /**
  * mtl_strided_view_to_dtype:
  * @self: a view
  * @dtype: the element type
+ * @order: the order of the axes in memory, may be %MTL_ORDER_K
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Gets a view with the given element type: @self if it already has that type,
- * or else a copy whose elements are converted by the rules of
- * [method@Mtl.StridedView.copy_from]. The lanes of vectors become one more
- * axis, the last.
+ * Gets a view with the given element type: @self if it already has that type
+ * and lies in that order, or else a copy whose elements are converted by the
+ * rules of [method@Mtl.StridedView.copy_from]. Any view of the type lies in
+ * %MTL_ORDER_K. The lanes of vectors become one more axis, the last.
  *
  * Errors:
  *
- * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type, or the
- *   lanes would become a 65th axis
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type, @order is
+ *   not a valid order, or the lanes would become a 65th axis
  * - the errors of [method@Mtl.StridedView.copy_from] and
  *   [method@Mtl.StridedView.copy]
  * - %G_IO_ERROR_CANCELLED: the operation was cancelled
@@ -450,35 +441,43 @@ mtl_strided_view_to_contiguous_monitored (MtlStridedView    *self,
 MtlStridedView *
 mtl_strided_view_to_dtype (MtlStridedView  *self,
                            MtlDType         dtype,
+                           MtlOrder         order,
                            GCancellable    *cancellable,
                            GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  return mtl_strided_view_to_dtype_monitored (self, dtype, MTL_MONITOR (cancellable), error);
+  return mtl_strided_view_to_dtype_monitored (self, dtype, order, MTL_MONITOR (cancellable),
+                                              error);
 }
 
 MtlStridedView *
 mtl_strided_view_to_dtype_monitored (MtlStridedView    *self,
                                      MtlDType           dtype,
+                                     MtlOrder           order,
                                      const MtlMonitor  *monitor,
                                      GError           **error)
 {
   MTL_USE_VIEW (self);
   MtlElementType type;
 
-  if (!mtl_dtype_check (dtype, error))
+  if (!mtl_dtype_check (dtype, error) || !mtl_order_check (order, error))
     return NULL;
 
   type = mtl_element_type_new (dtype);
   if (mtl_element_type_equal (self->type, type))
-    return g_object_ref (self);
+    {
+      if (order == MTL_ORDER_K || mtl_layout_is_contiguous (&self->layout, order))
+        return g_object_ref (self);
+
+      return copy_to_type (self, type, order, monitor, error);
+    }
 
   if (!mtl_element_type_check_numeric (type, error)
       || !mtl_element_type_check_numeric (self->type, error))
     return NULL;
 
-  return copy_to_type (self, type, monitor, error);
+  return copy_to_type (self, type, order, monitor, error);
 }
 
 /**
@@ -530,7 +529,8 @@ mtl_strided_view_to_device_monitored (MtlStridedView    *self,
   if (mtl_strided_view_get_device (self) == device && self->memory->storage_mode == storage_mode)
     return g_object_ref (self);
 
-  return mtl_strided_view_copy_to (self, device, storage_mode, self->type, monitor, error);
+  return mtl_strided_view_copy_to (self, device, storage_mode, self->type, MTL_ORDER_C, monitor,
+                                   error);
 }
 
 /**
@@ -618,7 +618,7 @@ mtl_strided_view_dup_bytes_monitored (MtlStridedView    *self,
   MtlBuffer *memory;
 
   copy = mtl_strided_view_copy_to (self, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, self->type,
-                                   monitor, error);
+                                   MTL_ORDER_C, monitor, error);
   if (copy == NULL)
     return NULL;
 

@@ -79,6 +79,7 @@ MtlStridedView *mtl_strided_view_copy_to (MtlStridedView    *self,
                                           MtlDevice         *device,
                                           MtlStorageMode     mode,
                                           MtlElementType     type,
+                                          MtlOrder           order,
                                           const MtlMonitor  *monitor,
                                           GError           **error);
 
@@ -107,6 +108,7 @@ MtlStridedView *mtl_strided_view_to_contiguous_monitored (MtlStridedView    *sel
                                                           GError           **error);
 MtlStridedView *mtl_strided_view_to_dtype_monitored      (MtlStridedView    *self,
                                                           MtlDType           dtype,
+                                                          MtlOrder           order,
                                                           const MtlMonitor  *monitor,
                                                           GError           **error);
 MtlStridedView *mtl_strided_view_to_device_monitored     (MtlStridedView    *self,

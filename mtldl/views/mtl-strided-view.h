@@ -357,6 +357,7 @@ MtlStridedView *mtl_strided_view_to_contiguous (MtlStridedView  *self,
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_to_dtype      (MtlStridedView  *self,
                                                 MtlDType         dtype,
+                                                MtlOrder         order,
                                                 GCancellable    *cancellable,
                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
@@ -512,6 +513,7 @@ MtlStridedView *mtl_strided_view_to_contiguous_finish (MtlStridedView  *self,
 MTL_AVAILABLE_IN_1_0
 void            mtl_strided_view_to_dtype_async       (MtlStridedView        *self,
                                                        MtlDType               dtype,
+                                                       MtlOrder               order,
                                                        GCancellable          *cancellable,
                                                        GFileProgressCallback  progress,
                                                        gpointer               progress_data,

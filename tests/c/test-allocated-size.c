@@ -53,7 +53,7 @@ test_counts_copies (void)
 
   g_assert_no_error (error);
   assert_allocated (before, 800);
-  wide = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL, &error);
+  wide = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, MTL_ORDER_C, NULL, &error);
   g_assert_no_error (error);
   assert_allocated (before, 800 + 1600);
   copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);

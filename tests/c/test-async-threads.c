@@ -259,7 +259,8 @@ begin (CallKind        kind,
                                             on_ready, outcome);
       break;
     case TO_DTYPE:
-      mtl_strided_view_to_dtype_async (source, MTL_DTYPE_FLOAT64, cancellable, on_progress,
+      mtl_strided_view_to_dtype_async (source, MTL_DTYPE_FLOAT64, MTL_ORDER_C,
+                                       cancellable, on_progress,
                                        outcome, on_freed, on_ready, outcome);
       break;
     case TO_DEVICE:

@@ -99,8 +99,8 @@ static void
 assert_converts (MtlStridedView *source)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) wide = mtl_strided_view_to_dtype (source, MTL_DTYPE_INT16, NULL,
-                                                               &error);
+  g_autoptr (MtlStridedView) wide = mtl_strided_view_to_dtype (source, MTL_DTYPE_INT16, MTL_ORDER_C,
+                                                               NULL, &error);
 
   g_assert_no_error (error);
   for (gsize i = 0; i < SIZE; i += 4099)

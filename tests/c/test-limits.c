@@ -206,7 +206,8 @@ test_copy_of_repeated (void)
   assert_fails (mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error), MTL_ERROR_OVERFLOW,
                 "4611686018427387903");
   assert_fails (mtl_strided_view_to_contiguous (view, NULL, &error), MTL_ERROR_OVERFLOW, "2^63");
-  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_INT16, NULL, &error), MTL_ERROR_OVERFLOW,
+  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_INT16, MTL_ORDER_C,
+                                           NULL, &error), MTL_ERROR_OVERFLOW,
                 "2^63");
   assert_fails (mtl_strided_view_dup_bytes (view, NULL, &error), MTL_ERROR_OVERFLOW, "2^63");
   assert_fails (mtl_strided_view_new_zeros_like (view, &error), MTL_ERROR_OVERFLOW, "2^63");
@@ -268,7 +269,8 @@ test_unnamed_dtype (void)
   g_autoptr (MtlStridedView) view =
     mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, DIMS (2), MTL_STORAGE_MODE_DEFAULT, NULL);
 
-  assert_fails (mtl_strided_view_to_dtype (view, 0x10220, NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_strided_view_to_dtype (view, 0x10220, MTL_ORDER_C,
+                                           NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "0x10220");
 }
 

@@ -157,7 +157,8 @@ convert (User *self)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (self->shared->view,
-                                                                  MTL_DTYPE_FLOAT64, NULL, &error);
+                                                                  MTL_DTYPE_FLOAT64, MTL_ORDER_C,
+                                                                  NULL, &error);
   const double *data;
 
   g_assert_no_error (error);

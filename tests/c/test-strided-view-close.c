@@ -68,7 +68,8 @@ convert (MtlStridedView *view)
 {
   GError *error = NULL;
 
-  assert_whole_or_empty (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL, &error), error);
+  assert_whole_or_empty (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, MTL_ORDER_C,
+                                                    NULL, &error), error);
 }
 
 static void
@@ -300,7 +301,7 @@ copy_some (MtlStridedView *view)
 static void
 convert_some (MtlStridedView *view)
 {
-  g_object_unref (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL, NULL));
+  g_object_unref (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, MTL_ORDER_C, NULL, NULL));
 }
 
 static void

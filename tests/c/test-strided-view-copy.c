@@ -82,8 +82,8 @@ test_casts (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) source = new_view (cases[i].from, DIMS (1), &cases[i].value, 1);
-      g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (source, cases[i].to, NULL,
-                                                                        &error);
+      g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (source, cases[i].to,
+                                                                        MTL_ORDER_C, NULL, &error);
       g_autoptr (MtlStridedView) dest =
         mtl_strided_view_new_zeros (NULL, cases[i].to, DIMS (1), MTL_STORAGE_MODE_DEFAULT, &error);
 
@@ -106,7 +106,7 @@ test_cast_imaginary (void)
   double re, im;
 
   mtl_strided_view_set_complex (view, DIMS (0), 1.5, -2.5, &error);
-  narrow = mtl_strided_view_to_dtype (view, MTL_DTYPE_COMPLEX32, NULL, &error);
+  narrow = mtl_strided_view_to_dtype (view, MTL_DTYPE_COMPLEX32, MTL_ORDER_C, NULL, &error);
   mtl_strided_view_get_complex (narrow, DIMS (0), &re, &im, &error);
   g_assert_no_error (error);
   g_assert_true (re == 1.5 && im == -2.5);
@@ -217,9 +217,10 @@ test_refused (void)
                   MTL_ERROR_NOT_SUPPORTED, "opaque_handle32");
   assert_refuses (mtl_strided_view_copy_from (handles, view, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "opaque_handle32");
-  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_OPAQUE_HANDLE8, NULL, &error),
+  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_OPAQUE_HANDLE8, MTL_ORDER_C,
+                                           NULL, &error),
                 MTL_ERROR_NOT_SUPPORTED, "opaque_handle8");
-  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_OTHER, NULL, &error),
+  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_OTHER, MTL_ORDER_C, NULL, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
   assert_refuses (mtl_strided_view_array_equal (view, handles, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "opaque_handle32");
@@ -273,6 +274,17 @@ test_unwalked_strides (void)
 }
 
 static void
+assert_same_strides (MtlStridedView   *view,
+                     MtlStridedLayout *layout)
+{
+  gsize n_strides, n_expected;
+  const gint64 *strides = mtl_strided_view_get_strides (view, &n_strides);
+  const gint64 *expected = mtl_strided_layout_get_strides (layout, &n_expected);
+
+  g_assert_cmpmem (strides, n_strides * sizeof (gint64), expected, n_expected * sizeof (gint64));
+}
+
+static void
 test_copy (void)
 {
   g_autoptr (GError) error = NULL;
@@ -282,8 +294,8 @@ test_copy (void)
   g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (locked, MTL_ORDER_C, NULL, &error);
   g_autoptr (MtlStridedView) contiguous = mtl_strided_view_to_contiguous (locked, NULL, &error);
   g_autoptr (MtlStridedView) itself = mtl_strided_view_to_contiguous (view, NULL, &error);
-  g_autoptr (MtlStridedView) same_type = mtl_strided_view_to_dtype (view, MTL_DTYPE_INT32, NULL,
-                                                                    &error);
+  g_autoptr (MtlStridedView) same_type = mtl_strided_view_to_dtype (view, MTL_DTYPE_INT32,
+                                                                    MTL_ORDER_C, NULL, &error);
   g_autoptr (MtlStridedView) on_host =
     mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, NULL, &error);
 
@@ -298,6 +310,50 @@ test_copy (void)
 
   mtl_strided_view_fill_double (view, 0, NULL, &error);
   assert_elements (copy, 0, 3, 1, 4, 2, 5);
+}
+
+static void
+test_to_dtype_orders (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = new_range (24, DIMS (2, 3, 4));
+  g_autoptr (MtlStridedView) turned = mtl_strided_view_permute (view, AXES (2, 0, 1), &error);
+  g_autoptr (MtlStridedView) reversed = mtl_strided_view_transpose (view);
+
+  for (MtlOrder order = MTL_ORDER_C; order <= MTL_ORDER_ANY; order++)
+    {
+      MtlStridedView *views[] = { view, turned, reversed };
+
+      for (gsize i = 0; i < G_N_ELEMENTS (views); i++)
+        {
+          g_autoptr (MtlStridedLayout) expected =
+            mtl_strided_layout_to_dense (mtl_strided_view_get_layout (views[i]), order, &error);
+          g_autoptr (MtlStridedView) same =
+            mtl_strided_view_to_dtype (views[i], MTL_DTYPE_INT32, order, NULL, &error);
+          g_autoptr (MtlStridedView) wide =
+            mtl_strided_view_to_dtype (views[i], MTL_DTYPE_FLOAT64, order, NULL, &error);
+
+          g_assert_no_error (error);
+          g_assert_cmpint (same == views[i], ==,
+                           mtl_strided_layout_equal (mtl_strided_view_get_layout (views[i]),
+                                                     expected));
+          assert_same_strides (same, expected);
+          assert_same_strides (wide, expected);
+          g_assert_true (mtl_strided_view_array_equal (wide, views[i], NULL, &error));
+          g_assert_true (mtl_strided_view_array_equal (same, views[i], NULL, &error));
+        }
+    }
+}
+
+static void
+test_to_dtype_refused (void)
+{
+  g_autoptr (MtlStridedView) view = new_range (2, DIMS (2));
+
+  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_INT32, 4, NULL, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "4");
+  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_INT16, -1, NULL, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "-1");
 }
 
 static void
@@ -326,8 +382,8 @@ test_equal (void)
   g_autoptr (MtlStridedView) b = new_view (MTL_DTYPE_FLOAT16, DIMS (2, 2), DOUBLES (1, 3, 2, 4));
   g_autoptr (MtlStridedView) turned = mtl_strided_view_transpose (b);
   g_autoptr (MtlStridedView) flat = new_view (MTL_DTYPE_INT32, DIMS (4), DOUBLES (1, 2, 3, 4));
-  g_autoptr (MtlStridedView) complex = mtl_strided_view_to_dtype (a, MTL_DTYPE_COMPLEX64, NULL,
-                                                                  &error);
+  g_autoptr (MtlStridedView) complex = mtl_strided_view_to_dtype (a, MTL_DTYPE_COMPLEX64,
+                                                                  MTL_ORDER_C, NULL, &error);
   g_autoptr (MtlStridedView) nan = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (NAN));
   g_autoptr (MtlStridedView) zero = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (0.0));
   g_autoptr (MtlStridedView) minus_zero = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (-0.0));
@@ -506,6 +562,8 @@ main (int   argc,
   g_test_add_func ("/StridedView/unwalked-strides", test_unwalked_strides);
   add_host_test ("/StridedView/copy", test_copy);
   add_reachable_test ("/StridedView/copy/too-large", test_copy_too_large);
+  g_test_add_func ("/StridedView/to-dtype/orders", test_to_dtype_orders);
+  g_test_add_func ("/StridedView/to-dtype/refused", test_to_dtype_refused);
   g_test_add_func ("/StridedView/equal", test_equal);
   g_test_add_func ("/StridedView/equal/exact", test_equal_exact);
   g_test_add_func ("/StridedView/all-close", test_all_close);

@@ -100,7 +100,7 @@ convert (MtlStridedView  *view,
 {
   g_autoptr (GError) error = NULL;
 
-  *holder = mtl_strided_view_to_dtype (view, dtype, NULL, &error);
+  *holder = mtl_strided_view_to_dtype (view, dtype, MTL_ORDER_C, NULL, &error);
   g_assert_no_error (error);
   return mtl_strided_view_get_data (*holder);
 }

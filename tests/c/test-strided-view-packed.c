@@ -224,7 +224,7 @@ test_slices (void)
         g_autoptr (MtlStridedView) part = slice (view, slices[i].slices);
         g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (part, MTL_ORDER_C, NULL, &error);
         g_autoptr (MtlStridedView) floats = mtl_strided_view_to_dtype (part, MTL_DTYPE_FLOAT32,
-                                                                       NULL, &error);
+                                                                       MTL_ORDER_C, NULL, &error);
 
         g_assert_no_error (error);
         g_assert_cmpint (mtl_strided_view_get_volume (part), ==, slices[i].n);
@@ -417,7 +417,7 @@ test_padded (void)
   g_assert_true (mtl_strided_view_set_double (view, DIMS (2), -6, &error));
   g_assert_cmpmem (bytes, 4, "\x00\x01\x0f\xa0", 4);
 
-  packed = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT4_E2M1FN, NULL, &error);
+  packed = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT4_E2M1FN, MTL_ORDER_C, NULL, &error);
   copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
   g_assert_no_error (error);
   g_assert_true (mtl_strided_view_is_padded (copy));
@@ -477,13 +477,14 @@ test_lanes (void)
   g_assert_true (mtl_strided_view_set_double (view, DIMS (1, 0), -0.5, &local_error));
   g_assert_cmpmem (producer.data, 4, "\x21\x49\x7d\x00", 4);
 
-  floats = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL, &local_error);
+  floats = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, MTL_ORDER_C, NULL, &local_error);
   assert_view_shape (floats, 3, 2);
   assert_elements (floats, 0.5, 1, -0.5, 2, -3, 6);
   assert_elements (reversed, -3, 6, 0.5, 1);
   g_assert_true (mtl_strided_view_array_equal (view, floats, NULL, &local_error));
   g_assert_false (mtl_strided_view_array_equal (view, numbers, NULL, &local_error));
-  single = mtl_strided_view_to_dtype (numbers, MTL_DTYPE_FLOAT4_E2M1FN, NULL, &local_error);
+  single = mtl_strided_view_to_dtype (numbers, MTL_DTYPE_FLOAT4_E2M1FN, MTL_ORDER_C,
+                                      NULL, &local_error);
   g_assert_false (mtl_strided_view_array_equal (view, single, NULL, &local_error));
   g_assert_true (mtl_strided_view_copy_from (single, view, NULL, &local_error));
   g_assert_true (mtl_strided_view_array_equal (view, single, NULL, &local_error));
@@ -604,7 +605,7 @@ test_lanes_of_all_axes (void)
   g_assert_cmpstr (empty_text, ==, "[]");
 
   /* No view has one axis more. */
-  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL, &error),
+  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, MTL_ORDER_C, NULL, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "65 dimensions");
   assert_refuses (mtl_strided_view_copy_from (view, pair, NULL, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "65 dimensions");

@@ -118,8 +118,8 @@
     { \
       const double expected_[] = { __VA_ARGS__ }; \
       GError *error_ = NULL; \
-      MtlStridedView *doubles_ = mtl_strided_view_to_dtype ((view), MTL_DTYPE_FLOAT64, NULL, \
-                                                            &error_); \
+      MtlStridedView *doubles_ = mtl_strided_view_to_dtype ((view), MTL_DTYPE_FLOAT64, \
+                                                            MTL_ORDER_C, NULL, &error_); \
       GBytes *bytes_; \
       g_assert_no_error (error_); \
       bytes_ = mtl_strided_view_dup_bytes (doubles_, NULL, &error_); \

@@ -215,10 +215,10 @@ OBJECT (to_contiguous, mtl_strided_view_to_contiguous (f->view, NULL, error))
 OBJECT (to_contiguous_async,
         (mtl_strided_view_to_contiguous_async (f->view, NULL, NULL, NULL, NULL, take_result, f),
          mtl_strided_view_to_contiguous_finish (f->view, wait_for_result (f), error)))
-OBJECT (to_dtype, mtl_strided_view_to_dtype (f->view, MTL_DTYPE_FLOAT64, NULL, error))
+OBJECT (to_dtype, mtl_strided_view_to_dtype (f->view, MTL_DTYPE_FLOAT64, MTL_ORDER_C, NULL, error))
 OBJECT (to_dtype_async,
-        (mtl_strided_view_to_dtype_async (f->view, MTL_DTYPE_FLOAT64, NULL, NULL, NULL, NULL,
-                                          take_result, f),
+        (mtl_strided_view_to_dtype_async (f->view, MTL_DTYPE_FLOAT64, MTL_ORDER_C,
+                                          NULL, NULL, NULL, NULL, take_result, f),
          mtl_strided_view_to_dtype_finish (f->view, wait_for_result (f), error)))
 OBJECT (to_device,
         mtl_strided_view_to_device (f->view, f->other_device, f->other_mode, NULL, error))

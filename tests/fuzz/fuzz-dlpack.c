@@ -196,7 +196,7 @@ touch (MtlStridedView *view,
   g_assert_no_error (error);
   g_assert_true (g_bytes_equal (bytes, copied));
 
-  doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL, &error);
+  doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, MTL_ORDER_C, NULL, &error);
   if (check_result (doubles != NULL, &error))
     {
       mtl_strided_view_array_equal (view, doubles, NULL, &error);

@@ -72,7 +72,7 @@ testAnyMemory('all that takes long has a promise', async () => {
 
     const dense = await source.to_contiguous_async(null, progress);
     equal([dense.is_contiguous(Mtl.Order.C), isTransposed(dense)], [true, true]);
-    const wide = await source.to_dtype_async(FLOAT64, null, progress);
+    const wide = await source.to_dtype_async(FLOAT64, Mtl.Order.K, null, progress);
     equal([wide.dtype, isTransposed(wide)], [FLOAT64, true]);
     const moved = await source.to_device_async(host, Mtl.StorageMode.HOST, null, progress);
     ok(moved.get_device() === host && isTransposed(moved));
@@ -146,7 +146,7 @@ testAnyMemory('what is cancelled before does not begin', async () => {
     await throwsGio('CANCELLED',
         () => view.copy_from_async(place(Mtl.StridedView.from([1, 2, 3])), cancellable));
     await throwsGio('CANCELLED', () => view.transpose().to_contiguous_async(cancellable));
-    await throwsGio('CANCELLED', () => view.to_dtype_async(FLOAT64, cancellable));
+    await throwsGio('CANCELLED', () => view.to_dtype_async(FLOAT64, Mtl.Order.K, cancellable));
     await throwsGio('CANCELLED', () => view.copy_async('c', cancellable));
     await throwsGio('CANCELLED', () => view.dup_bytes_async(cancellable));
     await throwsGio('CANCELLED', () => view.array_equal_async(view, cancellable));

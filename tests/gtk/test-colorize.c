@@ -103,8 +103,8 @@ assert_colored (MtlStridedView *view,
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) pixels = colorize (view, color_map, low, high);
-  g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL,
-                                                                  &error);
+  g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64,
+                                                                  MTL_ORDER_C, NULL, &error);
   g_autoptr (GBytes) bytes = NULL;
   const guint8 *data = mtl_strided_view_get_data (pixels);
   const double *values;
@@ -220,8 +220,8 @@ assert_in_colors (MtlStridedView  *view,
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) pixels =
     mtl_gtk_colorize_with_colors (view, colors, low, high, NULL, &error);
-  g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL,
-                                                                  NULL);
+  g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64,
+                                                                  MTL_ORDER_C, NULL, NULL);
   const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
   const int n_colors = mtl_strided_view_get_shape (colors, NULL)[0];
   const int n_channels = mtl_strided_view_get_shape (colors, NULL)[1];
@@ -359,10 +359,10 @@ test_narrow_ranges (void)
   g_autoptr (MtlStridedView) large =
     mtl_strided_view_new_from_doubles (DOUBLES (low, low + 1, low + 2), MTL_DTYPE_FLOAT64,
                                        DIMS (1, 3), &error);
-  g_autoptr (MtlStridedView) integers = mtl_strided_view_to_dtype (large, MTL_DTYPE_INT64, NULL,
-                                                                   &error);
+  g_autoptr (MtlStridedView) integers = mtl_strided_view_to_dtype (large, MTL_DTYPE_INT64,
+                                                                   MTL_ORDER_C, NULL, &error);
   g_autoptr (MtlStridedView) complexes =
-    mtl_strided_view_to_dtype (large, MTL_DTYPE_COMPLEX128, NULL, &error);
+    mtl_strided_view_to_dtype (large, MTL_DTYPE_COMPLEX128, MTL_ORDER_C, NULL, &error);
   g_autoptr (MtlStridedView) tiny =
     mtl_strided_view_new_from_doubles (DOUBLES (0, 2.5e-311, 1e-310), MTL_DTYPE_FLOAT64,
                                        DIMS (1, 3), &error);

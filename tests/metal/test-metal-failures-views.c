@@ -128,7 +128,8 @@ view_to_dtype (Stage   *stage,
   get_elements (stage, PRIVATE, elements);
   for (int i = 0; i < 3; i++)
     wide[i] = elements[2 * i] | elements[2 * i + 1] << 8;
-  return stage_made (stage, mtl_strided_view_to_dtype (view, MTL_DTYPE_INT32, NULL, error),
+  return stage_made (stage, mtl_strided_view_to_dtype (view, MTL_DTYPE_INT32, MTL_ORDER_C,
+                                                       NULL, error),
                      wide, sizeof wide);
 }
 

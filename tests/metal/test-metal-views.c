@@ -167,6 +167,7 @@ check_copies (MtlStridedView *view,
   g_autoptr (MtlStridedView) contiguous = mtl_strided_view_to_contiguous (view, NULL, &error);
   g_autoptr (MtlStridedView) complex_numbers = mtl_strided_view_to_dtype (view,
                                                                           MTL_DTYPE_COMPLEX128,
+                                                                          MTL_ORDER_C,
                                                                           NULL, &error);
 
   g_assert_no_error (error);

@@ -378,7 +378,7 @@ def test_calls_that_wait_can_be_cancelled(source):
                  lambda: view.copy_from(source, cancellable), lambda: view.fill(3, cancellable),
                  lambda: view.fill_double(3, cancellable),
                  lambda: view.copy_scaled_from(source, 2, cancellable=cancellable),
-                 lambda: source.to_dtype("float64", cancellable),
+                 lambda: source.to_dtype("float64", "K", cancellable),
                  lambda: source.array_equal(view, cancellable)):
         with pytest.raises(GLib.Error) as caught:
             call()

@@ -46,6 +46,11 @@ def test_orders_as_numpy(rng, order):
         check(view.copy(order=ORDERS[order]), array.copy(order))
         check(view.astype(Mtl.DType.FLOAT32, order), array.astype("f4", order))
         check(view.astype("int16", order=order), array.astype("i2", order))
+        check(view.to_dtype("float64", order), array.astype("f8", order))
+        same = view.to_dtype("int16", order=ORDERS[order])
+        assert (same is view) == (array.astype("i2", order, copy=False) is array)
+        if same is not view:
+            check(same, array.copy(order))
 
 
 def test_a_copy_is_in_c_order_and_a_conversion_as_it_was(rng):

@@ -80,7 +80,7 @@ async void copy_and_convert () throws GLib.Error {
 	assert_true (dense.is_contiguous (C));
 	assert_transposed (dense);
 
-	var wide = yield source.to_dtype_async (FLOAT64, null, new Told ().tell);
+	var wide = yield source.to_dtype_async (FLOAT64, K, null, new Told ().tell);
 	assert_true (wide.dtype == FLOAT64);
 	assert_transposed (wide);
 
