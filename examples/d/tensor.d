@@ -15,8 +15,8 @@ import glib.GException : GException;
 import glib.MainContext : MainContext;
 import glib.MainLoop : MainLoop;
 import gobject.ObjectG : GObject, ObjectG;
-import mtl.StridedView : MtlDlpackFlags, MtlDType, StridedView;
-import mtl.TensorFile : TensorFile;
+import mtl.StridedView : MtlDlpackFlags, MtlDType, MtlOrder, StridedView;
+import mtl.TensorFile : MtlTensorFileMode, TensorFile;
 import mtl.TensorFileBuilder : TensorFileBuilder;
 
 /* Callbacks are functions of C. What they need comes by their last parameter. */
@@ -63,7 +63,7 @@ void main()
     builder.add("view", view);
     builder.write(file, null, null, null);
 
-    auto tensors = new TensorFile(file, null);
+    auto tensors = new TensorFile(file, null, MtlTensorFileMode.AUTO, null);
     foreach (name; tensors.listNames())
     {
         auto entry = tensors.lookupEntry(name);

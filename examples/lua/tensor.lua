@@ -33,7 +33,7 @@ local builder = Mtl.TensorFileBuilder.new()
 assert(builder:add('view', view))
 assert(builder:write(file))
 
-local tensors = assert(Mtl.TensorFile.open(file))
+local tensors = assert(Mtl.TensorFile.open(file, nil, 'AUTO'))
 for _, name in ipairs(tensors:list_names()) do
   local entry = tensors:lookup_entry(name)
   print(('%s: %s, %d x %d'):format(name, Mtl.DType.to_string(entry.dtype),

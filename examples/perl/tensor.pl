@@ -33,7 +33,7 @@ my $builder = Mtl::TensorFileBuilder->new;
 $builder->add('view', $view);
 $builder->write($file);
 
-my $tensors = Mtl::TensorFile->open($file);
+my $tensors = Mtl::TensorFile->open($file, undef, 'auto', undef);
 for my $name (@{$tensors->list_names}) {
     my $entry = $tensors->lookup_entry($name);
     printf "%s: %s, %s\n", $name, $entry->get_dtype, join ' x ', @{$entry->get_shape};

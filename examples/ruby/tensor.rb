@@ -33,7 +33,7 @@ builder = Mtl::TensorFileBuilder.new
 builder.add('view', view)
 builder.write(file)
 
-tensors = Mtl::TensorFile.new(file)
+tensors = Mtl::TensorFile.new(file, nil, :auto)
 tensors.names.each do |name|
   entry = tensors.lookup_entry(name)
   puts "#{name}: #{entry.dtype.nick}, #{entry.shape.join(' x ')}"

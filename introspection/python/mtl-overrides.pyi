@@ -50,6 +50,9 @@ class DType:
     @property
     def str(self) -> str: ...
 
+class Event:
+    def __init__(self, *, device: Device | None = ...) -> None: ...
+
 class Buffer:
     def __init__(self, *, device: Device | None = ..., size: int = ...,
                  storage_mode: StorageMode = ...) -> None:
@@ -243,14 +246,14 @@ class StridedView:
     def copy_from(self, source: Any, cancellable: Gio.Cancellable | None) -> bool:
         """Copies the elements of another view, or of anything else that asview() takes, broadcast
         to this one's shape and converted to its element type."""
-    def reduce(self, reduction: Reduction | str,
-                          axes: int | Sequence[int] | None,
-                          cancellable: Gio.Cancellable | None) -> StridedView:
+    def reduce(self, reduction: Reduction | str, axes: int | Sequence[int] | None,
+               cancellable: Gio.Cancellable | None) -> StridedView:
         """A reduction of the elements along one or more axes, or of all elements."""
-    def array_equal(self, other: Any, cancellable: Gio.Cancellable | None) -> bool:
+    def array_equal(self, other: Any, flags: CompareFlags,
+                    cancellable: Gio.Cancellable | None) -> bool:
         """Returns True if the view has the same shape and equal elements as another, or as
         anything else that asview() takes."""
-    def all_close(self, other: Any, rtol: float, atol: float,
+    def all_close(self, other: Any, rtol: float, atol: float, flags: CompareFlags,
                   cancellable: Gio.Cancellable | None) -> bool:
         """Returns True if the view has the same shape and close elements as another, or as
         anything else that asview() takes: |a - b| <= atol + rtol * |b|."""

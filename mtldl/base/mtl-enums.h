@@ -230,6 +230,22 @@ typedef enum
 } MtlOrder;
 
 /**
+ * MtlCompareFlags:
+ * @MTL_COMPARE_FLAGS_NONE: NaN is equal to nothing
+ * @MTL_COMPARE_FLAGS_EQUAL_NAN: NaN is equal to NaN, and so are complex numbers
+ *   with a NaN in either part
+ *
+ * How to compare the elements of two views.
+ *
+ * Since: 1.0
+ */
+typedef enum /*< flags >*/
+{
+  MTL_COMPARE_FLAGS_NONE = 0,
+  MTL_COMPARE_FLAGS_EQUAL_NAN = 1 << 0,
+} MtlCompareFlags;
+
+/**
  * MtlReduction:
  * @MTL_REDUCTION_MINIMUM: the least finite element
  * @MTL_REDUCTION_MAXIMUM: the greatest finite element

@@ -59,6 +59,7 @@ gboolean  mtl_number_to_uint64  (MtlNumber        self,
                                  GError         **error);
 gboolean  mtl_number_equal      (MtlNumber        a,
                                  MtlNumber        b);
+gboolean  mtl_number_is_nan     (MtlNumber        self);
 gboolean  mtl_number_is_close   (MtlNumber        a,
                                  MtlNumber        b,
                                  double           rtol,

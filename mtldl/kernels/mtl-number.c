@@ -510,6 +510,13 @@ mtl_number_equal (MtlNumber a,
 
 /* As numpy.isclose(): |a - b| <= atol + rtol · |b|. */
 gboolean
+mtl_number_is_nan (MtlNumber self)
+{
+  return (self.kind == MTL_NUMBER_REAL && isnan (self.re))
+         || (self.kind == MTL_NUMBER_COMPLEX && (isnan (self.re) || isnan (self.im)));
+}
+
+gboolean
 mtl_number_is_close (MtlNumber a,
                      MtlNumber b,
                      double    rtol,

@@ -17,6 +17,7 @@ typedef struct
   MtlStorageMode storage_mode;
   MtlDType dtype;
   MtlOrder order;
+  MtlCompareFlags compare_flags;
   double value;
   double scale;
   double offset;
@@ -806,7 +807,8 @@ run_array_equal (gpointer           self,
   Call *call = data;
   GError *failure = NULL;
   gboolean is_same =
-    mtl_strided_view_array_equal (self, call->source, monitor->cancellable, &failure);
+    mtl_strided_view_array_equal (self, call->source, call->compare_flags,
+                                  monitor->cancellable, &failure);
 
   return verdict_new (is_same, failure, error);
 }
@@ -815,6 +817,7 @@ run_array_equal (gpointer           self,
  * mtl_strided_view_array_equal_async:
  * @self: a view
  * @other: another view
+ * @flags: how to compare the elements
  * @cancellable: (nullable): a cancellable
  * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
@@ -828,6 +831,7 @@ run_array_equal (gpointer           self,
 void
 mtl_strided_view_array_equal_async (MtlStridedView      *self,
                                     MtlStridedView      *other,
+                                    MtlCompareFlags      flags,
                                     GCancellable        *cancellable,
                                     GAsyncReadyCallback  callback,
                                     gpointer             user_data)
@@ -840,6 +844,7 @@ mtl_strided_view_array_equal_async (MtlStridedView      *self,
 
   call = call_new (run_array_equal, verdict_free, NULL, NULL, NULL);
   call->source = g_object_ref (other);
+  call->compare_flags = flags;
   mtl_async_call_start (call, self, mtl_strided_view_array_equal_async, cancellable, callback,
                         user_data);
 }
@@ -879,7 +884,8 @@ run_all_close (gpointer           self,
   Call *call = data;
   GError *failure = NULL;
   gboolean is_same = mtl_strided_view_all_close (self, call->source, call->rtol, call->atol,
-                                                 monitor->cancellable, &failure);
+                                                 call->compare_flags, monitor->cancellable,
+                                                 &failure);
 
   return verdict_new (is_same, failure, error);
 }
@@ -890,6 +896,7 @@ run_all_close (gpointer           self,
  * @other: another view
  * @rtol: the tolerance relative to the element of @other
  * @atol: the absolute tolerance, which is added to the relative one
+ * @flags: how to compare the elements
  * @cancellable: (nullable): a cancellable
  * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
@@ -905,6 +912,7 @@ mtl_strided_view_all_close_async (MtlStridedView      *self,
                                   MtlStridedView      *other,
                                   double               rtol,
                                   double               atol,
+                                  MtlCompareFlags      flags,
                                   GCancellable        *cancellable,
                                   GAsyncReadyCallback  callback,
                                   gpointer             user_data)
@@ -919,6 +927,7 @@ mtl_strided_view_all_close_async (MtlStridedView      *self,
   call->source = g_object_ref (other);
   call->rtol = rtol;
   call->atol = atol;
+  call->compare_flags = flags;
   mtl_async_call_start (call, self, mtl_strided_view_all_close_async, cancellable, callback,
                         user_data);
 }

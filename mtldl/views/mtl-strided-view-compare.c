@@ -16,11 +16,22 @@ typedef struct
   MtlElementType b;
   double rtol;
   double atol;
+  MtlCompareFlags flags;
   GCancellable *cancellable; /* or NULL */
 } Tolerance;
 
 /* So that a long row is cancelled within a few milliseconds. */
 #define N_BETWEEN_CHECKS 65536
+
+static gboolean
+are_close (MtlNumber        a,
+           MtlNumber        b,
+           const Tolerance *tolerance)
+{
+  return mtl_number_is_close (a, b, tolerance->rtol, tolerance->atol)
+         || (tolerance->flags & MTL_COMPARE_FLAGS_EQUAL_NAN
+             && mtl_number_is_nan (a) && mtl_number_is_nan (b));
+}
 
 static gboolean
 rows_are_close (const MtlStridedRow *a,
@@ -40,9 +51,8 @@ rows_are_close (const MtlStridedRow *a,
           && g_cancellable_is_cancelled (tolerance->cancellable))
         return FALSE;
 
-      if (!mtl_number_is_close (mtl_number_load (tolerance->a, a_data, a_bit),
-                                mtl_number_load (tolerance->b, b_data, b_bit),
-                                tolerance->rtol, tolerance->atol))
+      if (!are_close (mtl_number_load (tolerance->a, a_data, a_bit),
+                      mtl_number_load (tolerance->b, b_data, b_bit), tolerance))
         return FALSE;
     }
 
@@ -54,10 +64,11 @@ compare (MtlStridedView  *self,
          MtlStridedView  *other,
          double           rtol,
          double           atol,
+         MtlCompareFlags  flags,
          GCancellable    *cancellable,
          GError         **error)
 {
-  const Tolerance tolerance = { self->type, other->type, rtol, atol, cancellable };
+  const Tolerance tolerance = { self->type, other->type, rtol, atol, flags, cancellable };
   MTL_USE_VIEW (self);
   MTL_USE_VIEW (other);
   g_auto (MtlHostElements) a = { .layout = NULL };
@@ -91,6 +102,7 @@ compare (MtlStridedView  *self,
  * mtl_strided_view_array_equal:
  * @self: a view
  * @other: another view
+ * @flags: how to compare the elements
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
@@ -117,13 +129,14 @@ compare (MtlStridedView  *self,
 gboolean
 mtl_strided_view_array_equal (MtlStridedView  *self,
                               MtlStridedView  *other,
+                              MtlCompareFlags  flags,
                               GCancellable    *cancellable,
                               GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
 
-  return compare (self, other, 0, 0, cancellable, error);
+  return compare (self, other, 0, 0, flags, cancellable, error);
 }
 
 /**
@@ -132,6 +145,7 @@ mtl_strided_view_array_equal (MtlStridedView  *self,
  * @other: another view
  * @rtol: the tolerance relative to the element of @other
  * @atol: the absolute tolerance, which is added to the relative one
+ * @flags: how to compare the elements
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
@@ -153,13 +167,14 @@ mtl_strided_view_all_close (MtlStridedView  *self,
                             MtlStridedView  *other,
                             double           rtol,
                             double           atol,
+                            MtlCompareFlags  flags,
                             GCancellable    *cancellable,
                             GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
 
-  return compare (self, other, rtol, atol, cancellable, error);
+  return compare (self, other, rtol, atol, flags, cancellable, error);
 }
 
 /* Gets the distance between the element offsets 0, in bytes, if both views are

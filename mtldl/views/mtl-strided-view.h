@@ -116,7 +116,7 @@ MtlStridedView *mtl_strided_view_new_from_metal_tensor (gpointer   tensor,
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_new_zeros_like         (MtlStridedView  *other,
-                                                   GError         **error)
+                                                         GError         **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
 MTL_AVAILABLE_IN_1_0
@@ -369,6 +369,7 @@ MtlStridedView *mtl_strided_view_to_device     (MtlStridedView  *self,
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_array_equal   (MtlStridedView  *self,
                                                 MtlStridedView  *other,
+                                                MtlCompareFlags  flags,
                                                 GCancellable    *cancellable,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
@@ -376,6 +377,7 @@ gboolean        mtl_strided_view_all_close     (MtlStridedView  *self,
                                                 MtlStridedView  *other,
                                                 double           rtol,
                                                 double           atol,
+                                                MtlCompareFlags  flags,
                                                 GCancellable    *cancellable,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
@@ -396,11 +398,11 @@ guint64        *mtl_strided_view_compute_histogram   (MtlStridedView  *self,
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_reduce   (MtlStridedView  *self,
-                                                      MtlReduction     reduction,
-                                                      const int       *axes,
-                                                      gsize            n_axes,
-                                                      GCancellable    *cancellable,
-                                                      GError         **error)
+                                           MtlReduction     reduction,
+                                           const int       *axes,
+                                           gsize            n_axes,
+                                           GCancellable    *cancellable,
+                                           GError         **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 GBytes         *mtl_strided_view_get_bytes     (MtlStridedView  *self,
@@ -567,6 +569,7 @@ GBytes *mtl_strided_view_dup_bytes_finish (MtlStridedView  *self,
 MTL_AVAILABLE_IN_1_0
 void mtl_strided_view_array_equal_async (MtlStridedView      *self,
                                          MtlStridedView      *other,
+                                         MtlCompareFlags      flags,
                                          GCancellable        *cancellable,
                                          GAsyncReadyCallback  callback,
                                          gpointer             user_data);
@@ -579,6 +582,7 @@ void mtl_strided_view_all_close_async (MtlStridedView      *self,
                                        MtlStridedView      *other,
                                        double               rtol,
                                        double               atol,
+                                       MtlCompareFlags      flags,
                                        GCancellable        *cancellable,
                                        GAsyncReadyCallback  callback,
                                        gpointer             user_data);
@@ -588,12 +592,12 @@ gboolean mtl_strided_view_all_close_finish (MtlStridedView  *self,
                                             GError         **error);
 MTL_AVAILABLE_IN_1_0
 void mtl_strided_view_reduce_async (MtlStridedView      *self,
-                                               MtlReduction         reduction,
-                                               const int           *axes,
-                                               gsize                n_axes,
-                                               GCancellable        *cancellable,
-                                               GAsyncReadyCallback  callback,
-                                               gpointer             user_data);
+                                    MtlReduction         reduction,
+                                    const int           *axes,
+                                    gsize                n_axes,
+                                    GCancellable        *cancellable,
+                                    GAsyncReadyCallback  callback,
+                                    gpointer             user_data);
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_reduce_finish (
     MtlStridedView *self, GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -365,7 +365,8 @@ test_comparisons (void)
       Outcome outcome;
 
       outcome_init (&outcome);
-      mtl_strided_view_array_equal_async (numbers, others[i], NULL, on_ready, &outcome);
+      mtl_strided_view_array_equal_async (numbers, others[i], MTL_COMPARE_FLAGS_NONE, NULL,
+                                          on_ready, &outcome);
       g_main_loop_run (outcome.loop);
       g_assert_cmpint (mtl_strided_view_array_equal_finish (numbers, outcome.result, &error), ==,
                        i == 0);
@@ -373,7 +374,8 @@ test_comparisons (void)
       outcome_clear (&outcome);
 
       outcome_init (&outcome);
-      mtl_strided_view_all_close_async (numbers, others[i], 0, 0.5, NULL, on_ready, &outcome);
+      mtl_strided_view_all_close_async (numbers, others[i], 0, 0.5, MTL_COMPARE_FLAGS_NONE, NULL,
+                                        on_ready, &outcome);
       g_main_loop_run (outcome.loop);
       g_assert_cmpint (mtl_strided_view_all_close_finish (numbers, outcome.result, &error), ==,
                        i == 0);
@@ -382,12 +384,14 @@ test_comparisons (void)
     }
 
   g_cancellable_cancel (cancellable);
-  g_assert_false (mtl_strided_view_array_equal (numbers, numbers, cancellable, &error));
+  g_assert_false (mtl_strided_view_array_equal (numbers, numbers, MTL_COMPARE_FLAGS_NONE,
+                                                cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_clear_error (&error);
 
   outcome_init (&cancelled);
-  mtl_strided_view_all_close_async (numbers, numbers, 0, 0.5, cancellable, on_ready, &cancelled);
+  mtl_strided_view_all_close_async (numbers, numbers, 0, 0.5, MTL_COMPARE_FLAGS_NONE, cancellable,
+                                    on_ready, &cancelled);
   g_main_loop_run (cancelled.loop);
   g_assert_false (mtl_strided_view_all_close_finish (numbers, cancelled.result, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);

@@ -298,8 +298,10 @@ test_close_integers (void)
   g_autoptr (MtlStridedView) first = mtl_strided_view_select (view, 0, 0, &error);
   g_autoptr (MtlStridedView) second = mtl_strided_view_select (view, 0, 1, &error);
 
-  g_assert_false (mtl_strided_view_all_close (first, second, 0, 0, NULL, &error));
-  g_assert_true (mtl_strided_view_all_close (first, second, 0, 1, NULL, &error));
+  g_assert_false (mtl_strided_view_all_close (first, second, 0, 0, MTL_COMPARE_FLAGS_NONE, NULL,
+                                              &error));
+  g_assert_true (mtl_strided_view_all_close (first, second, 0, 1, MTL_COMPARE_FLAGS_NONE, NULL,
+                                             &error));
 }
 
 int

@@ -143,12 +143,14 @@ copy (User *self)
 
   g_assert_no_error (error);
   assert_values (made, self->shared->values);
-  g_assert_true (mtl_strided_view_array_equal (made, self->shared->view, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (made, self->shared->view, MTL_COMPARE_FLAGS_NONE,
+                                               NULL, &error));
   g_assert_no_error (error);
 
   mtl_strided_view_set_int64 (made, DIMS (0, 0, draw (self, N_COLUMNS)), -77, &error);
   g_assert_no_error (error);
-  g_assert_false (mtl_strided_view_array_equal (made, self->shared->view, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (made, self->shared->view, MTL_COMPARE_FLAGS_NONE,
+                                                NULL, &error));
   g_assert_no_error (error);
 }
 

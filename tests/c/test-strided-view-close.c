@@ -113,7 +113,7 @@ compare (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (mtl_strided_view_array_equal (view, view, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, view, MTL_COMPARE_FLAGS_NONE, NULL, &error));
   g_assert_no_error (error);
 }
 

@@ -173,7 +173,8 @@ test_overlap (void)
 
       g_assert_true (mtl_strided_view_copy_from (expected_dest, temporary, NULL, &error));
       g_assert_true (mtl_strided_view_copy_from (dest, turned, NULL, &error));
-      g_assert_true (mtl_strided_view_array_equal (view, expected, NULL, &error));
+      g_assert_true (mtl_strided_view_array_equal (view, expected, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                   &error));
       g_assert_no_error (error);
     }
 }
@@ -222,7 +223,8 @@ test_refused (void)
                 MTL_ERROR_NOT_SUPPORTED, "opaque_handle8");
   assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_OTHER, MTL_ORDER_C, NULL, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
-  assert_refuses (mtl_strided_view_array_equal (view, handles, NULL, &error),
+  assert_refuses (mtl_strided_view_array_equal (view, handles, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                &error),
                   MTL_ERROR_NOT_SUPPORTED, "opaque_handle32");
   assert_elements (view, 0, 1, 2, 3);
 }
@@ -339,8 +341,10 @@ test_to_dtype_orders (void)
                                                      expected));
           assert_same_strides (same, expected);
           assert_same_strides (wide, expected);
-          g_assert_true (mtl_strided_view_array_equal (wide, views[i], NULL, &error));
-          g_assert_true (mtl_strided_view_array_equal (same, views[i], NULL, &error));
+          g_assert_true (mtl_strided_view_array_equal (wide, views[i], MTL_COMPARE_FLAGS_NONE, NULL,
+                                                       &error));
+          g_assert_true (mtl_strided_view_array_equal (same, views[i], MTL_COMPARE_FLAGS_NONE, NULL,
+                                                       &error));
         }
     }
 }
@@ -388,15 +392,41 @@ test_equal (void)
   g_autoptr (MtlStridedView) zero = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (0.0));
   g_autoptr (MtlStridedView) minus_zero = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (-0.0));
 
-  g_assert_true (mtl_strided_view_array_equal (a, a, NULL, &error));
-  g_assert_true (mtl_strided_view_array_equal (a, turned, NULL, &error));
-  g_assert_false (mtl_strided_view_array_equal (a, b, NULL, &error));
-  g_assert_false (mtl_strided_view_array_equal (a, flat, NULL, &error));
-  g_assert_true (mtl_strided_view_array_equal (a, complex, NULL, &error));
-  g_assert_false (mtl_strided_view_array_equal (nan, nan, NULL, &error));
-  g_assert_true (mtl_strided_view_array_equal (zero, minus_zero, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (a, a, MTL_COMPARE_FLAGS_NONE, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (a, turned, MTL_COMPARE_FLAGS_NONE, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (a, b, MTL_COMPARE_FLAGS_NONE, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (a, flat, MTL_COMPARE_FLAGS_NONE, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (a, complex, MTL_COMPARE_FLAGS_NONE, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (nan, nan, MTL_COMPARE_FLAGS_NONE, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (zero, minus_zero, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &error));
   g_assert_true (mtl_strided_view_set_complex (complex, DIMS (0, 0), 1, 1, &error));
-  g_assert_false (mtl_strided_view_array_equal (complex, a, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (complex, a, MTL_COMPARE_FLAGS_NONE, NULL, &error));
+  g_assert_no_error (error);
+}
+
+static void
+test_equal_nan (void)
+{
+  const MtlCompareFlags equal_nan = MTL_COMPARE_FLAGS_EQUAL_NAN;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) a = new_view (MTL_DTYPE_FLOAT64, DIMS (2), DOUBLES (1, NAN));
+  g_autoptr (MtlStridedView) b = new_view (MTL_DTYPE_FLOAT16, DIMS (2), DOUBLES (1, -NAN));
+  g_autoptr (MtlStridedView) other = new_view (MTL_DTYPE_FLOAT64, DIMS (2), DOUBLES (2, NAN));
+  g_autoptr (MtlStridedView) ints = new_view (MTL_DTYPE_INT32, DIMS (2), DOUBLES (1, 0));
+  g_autoptr (MtlStridedView) complex = mtl_strided_view_to_dtype (ints, MTL_DTYPE_COMPLEX64,
+                                                                  MTL_ORDER_C, NULL, &error);
+
+  g_assert_true (mtl_strided_view_array_equal (a, b, equal_nan, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (a, other, equal_nan, NULL, &error));
+  g_assert_true (mtl_strided_view_all_close (a, other, 0, 1, equal_nan, NULL, &error));
+  g_assert_false (mtl_strided_view_all_close (a, other, 0, 1, MTL_COMPARE_FLAGS_NONE, NULL,
+                                              &error));
+  g_assert_false (mtl_strided_view_array_equal (a, ints, equal_nan, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (a, complex, equal_nan, NULL, &error));
+  g_assert_true (mtl_strided_view_set_complex (complex, DIMS (1), 0, NAN, &error));
+  g_assert_true (mtl_strided_view_array_equal (a, complex, equal_nan, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (a, complex, MTL_COMPARE_FLAGS_NONE, NULL, &error));
   g_assert_no_error (error);
 }
 
@@ -429,8 +459,8 @@ test_equal_exact (void)
         mtl_strided_view_new_from_variant (g_variant_new_parsed (cases[i].b), cases[i].b_type,
                                            NO_DIMS, &error);
 
-      g_assert_true (mtl_strided_view_array_equal (a, b, NULL, &error) == cases[i].equal);
-      g_assert_true (mtl_strided_view_array_equal (b, a, NULL, &error) == cases[i].equal);
+      g_assert_true (mtl_strided_view_array_equal (a, b, MTL_COMPARE_FLAGS_NONE, NULL, &error) == cases[i].equal);
+      g_assert_true (mtl_strided_view_array_equal (b, a, MTL_COMPARE_FLAGS_NONE, NULL, &error) == cases[i].equal);
       g_assert_no_error (error);
     }
 }
@@ -456,8 +486,8 @@ test_all_close (void)
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) a = new_view (MTL_DTYPE_FLOAT64, DIMS (1), &cases[i].a, 1);
       g_autoptr (MtlStridedView) b = new_view (MTL_DTYPE_FLOAT64, DIMS (1), &cases[i].b, 1);
-      gboolean close = mtl_strided_view_all_close (a, b, cases[i].rtol, cases[i].atol, NULL,
-                                                   &error);
+      gboolean close = mtl_strided_view_all_close (a, b, cases[i].rtol, cases[i].atol,
+                                                   MTL_COMPARE_FLAGS_NONE, NULL, &error);
 
       g_assert_no_error (error);
       g_assert_true (close == cases[i].close);
@@ -511,7 +541,7 @@ test_empty_far_away (void)
   g_assert_no_error (error);
   g_assert_cmpuint (g_bytes_get_size (bytes), ==, 0);
   g_assert_true (mtl_strided_view_is_empty (copy));
-  g_assert_true (mtl_strided_view_array_equal (view, copy, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, copy, MTL_COMPARE_FLAGS_NONE, NULL, &error));
   g_assert_true (mtl_strided_view_copy_from (view, copy, NULL, &error));
   g_assert_no_error (error);
 }
@@ -565,6 +595,7 @@ main (int   argc,
   g_test_add_func ("/StridedView/to-dtype/orders", test_to_dtype_orders);
   g_test_add_func ("/StridedView/to-dtype/refused", test_to_dtype_refused);
   g_test_add_func ("/StridedView/equal", test_equal);
+  g_test_add_func ("/StridedView/equal/nan", test_equal_nan);
   g_test_add_func ("/StridedView/equal/exact", test_equal_exact);
   g_test_add_func ("/StridedView/all-close", test_all_close);
   add_reachable_test ("/StridedView/bytes", test_bytes);

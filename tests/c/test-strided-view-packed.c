@@ -236,9 +236,12 @@ test_slices (void)
             assert_value (copy, j, expected);
             assert_value (floats, j, expected);
           }
-        g_assert_true (mtl_strided_view_array_equal (part, copy, NULL, &error));
-        g_assert_true (mtl_strided_view_array_equal (floats, part, NULL, &error));
-        g_assert_true (mtl_strided_view_all_close (copy, floats, 0, 0, NULL, &error));
+        g_assert_true (mtl_strided_view_array_equal (part, copy, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                     &error));
+        g_assert_true (mtl_strided_view_array_equal (floats, part, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                     &error));
+        g_assert_true (mtl_strided_view_all_close (copy, floats, 0, 0, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                   &error));
         g_assert_no_error (error);
       }
 }
@@ -368,7 +371,8 @@ test_at_the_start (void)
   assert_elements (view, -6, 1);
   copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
   assert_elements (copy, -6, 1);
-  g_assert_true (mtl_strided_view_array_equal (view, numbers, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, numbers, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &error));
   text = mtl_strided_view_to_string (view);
   g_assert_cmpstr (text, ==, "[-6.  1.]");
 
@@ -425,7 +429,7 @@ test_padded (void)
   g_assert_cmpuint (mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (packed)), ==, 4);
   assert_elements (packed, 0, 0.5, -6);
   assert_elements (copy, 0, 0.5, -6);
-  g_assert_true (mtl_strided_view_array_equal (view, packed, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, packed, MTL_COMPARE_FLAGS_NONE, NULL, &error));
 
   g_assert_true (mtl_strided_view_fill_double (view, 1.5, NULL, &error));
   g_assert_cmpmem (bytes, 4, "\x03\x03\x03\xa0", 4);
@@ -481,20 +485,25 @@ test_lanes (void)
   assert_view_shape (floats, 3, 2);
   assert_elements (floats, 0.5, 1, -0.5, 2, -3, 6);
   assert_elements (reversed, -3, 6, 0.5, 1);
-  g_assert_true (mtl_strided_view_array_equal (view, floats, NULL, &local_error));
-  g_assert_false (mtl_strided_view_array_equal (view, numbers, NULL, &local_error));
+  g_assert_true (mtl_strided_view_array_equal (view, floats, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &local_error));
+  g_assert_false (mtl_strided_view_array_equal (view, numbers, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                &local_error));
   single = mtl_strided_view_to_dtype (numbers, MTL_DTYPE_FLOAT4_E2M1FN, MTL_ORDER_C,
                                       NULL, &local_error);
-  g_assert_false (mtl_strided_view_array_equal (view, single, NULL, &local_error));
+  g_assert_false (mtl_strided_view_array_equal (view, single, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                &local_error));
   g_assert_true (mtl_strided_view_copy_from (single, view, NULL, &local_error));
-  g_assert_true (mtl_strided_view_array_equal (view, single, NULL, &local_error));
+  g_assert_true (mtl_strided_view_array_equal (view, single, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &local_error));
   text = mtl_strided_view_to_string (view);
   g_assert_cmpstr (text, ==, "[[ 0.5  1. ]\n [-0.5  2. ]\n [-3.   6. ]]");
 
   copy = mtl_strided_view_copy (reversed, MTL_ORDER_C, NULL, &local_error);
   g_assert_cmpuint (mtl_strided_view_get_lanes (copy), ==, 2);
   assert_view_shape (copy, 2);
-  g_assert_true (mtl_strided_view_array_equal (copy, reversed, NULL, &local_error));
+  g_assert_true (mtl_strided_view_array_equal (copy, reversed, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &local_error));
 
   g_assert_true (mtl_strided_view_fill_double (reversed, 6, NULL, &local_error));
   g_assert_cmpmem (producer.data, 4, "\x77\x49\x77\x00", 4);
@@ -533,7 +542,8 @@ test_other_lanes (void)
         g_assert_cmpfloat (mtl_strided_view_get_double (copy, DIMS (j / types[i].lanes,
                                                                     j % types[i].lanes), &error),
                            ==, (j + types[i].lanes) % 5);
-      g_assert_true (mtl_strided_view_array_equal (copy, tail, NULL, &error));
+      g_assert_true (mtl_strided_view_array_equal (copy, tail, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                   &error));
       g_assert_no_error (error);
     }
 }
@@ -587,12 +597,17 @@ test_lanes_of_all_axes (void)
   g_assert_cmpfloat (producer.data[6], ==, 0);
 
   producer.data[5] = -3;
-  g_assert_true (mtl_strided_view_array_equal (view, view, NULL, &local_error));
-  g_assert_false (mtl_strided_view_array_equal (view, narrow, NULL, &local_error));
+  g_assert_true (mtl_strided_view_array_equal (view, view, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &local_error));
+  g_assert_false (mtl_strided_view_array_equal (view, narrow, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                &local_error));
   g_assert_true (mtl_strided_view_copy_from (narrow, view, NULL, &local_error));
-  g_assert_true (mtl_strided_view_array_equal (view, narrow, NULL, &local_error));
-  g_assert_true (mtl_strided_view_all_close (narrow, view, 0, 0, NULL, &local_error));
-  g_assert_false (mtl_strided_view_array_equal (view, pair, NULL, &local_error));
+  g_assert_true (mtl_strided_view_array_equal (view, narrow, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &local_error));
+  g_assert_true (mtl_strided_view_all_close (narrow, view, 0, 0, MTL_COMPARE_FLAGS_NONE, NULL,
+                                             &local_error));
+  g_assert_false (mtl_strided_view_array_equal (view, pair, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                &local_error));
   g_assert_no_error (local_error);
   assert_elements (halves, 1.5, 1.5, 1.5, 1.5, 1.5, -3);
 
@@ -636,7 +651,8 @@ test_lanes_beyond (void)
       whole = mtl_strided_view_new_take_dlpack (&producer.versioned, &local_error);
       g_assert_no_error (local_error);
       view = slice (whole, cases[i].slices);
-      assert_refuses (mtl_strided_view_array_equal (view, view, NULL, &error), MTL_ERROR_OVERFLOW,
+      assert_refuses (mtl_strided_view_array_equal (view, view, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                    &error), MTL_ERROR_OVERFLOW,
                       "2^63");
     }
 }

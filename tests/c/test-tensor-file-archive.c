@@ -86,7 +86,8 @@ assert_undamaged (MtlTensorFile   *tensors,
 
       g_assert_cmpint (mtl_strided_view_get_dtype (views[i]), ==,
                        mtl_strided_view_get_dtype (view));
-      g_assert_true (mtl_strided_view_array_equal (views[i], view, NULL, &error));
+      g_assert_true (mtl_strided_view_array_equal (views[i], view, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                   &error));
     }
 }
 

@@ -178,7 +178,8 @@ test_one_async (TestFolder    *folder,
       named = outcome_wait (&outcome);
       by_name = mtl_tensor_file_load_view_finish (tensors, named, &error);
       g_assert_no_error (error);
-      g_assert_true (mtl_strided_view_array_equal (by_name, expected, NULL, &error));
+      g_assert_true (mtl_strided_view_array_equal (by_name, expected, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                   &error));
 
       outcome = outcome_new_without_progress ();
       mtl_tensor_file_entry_load_view_async (entry, G_PRIORITY_DEFAULT, NULL, outcome_on_ready,
@@ -186,7 +187,8 @@ test_one_async (TestFolder    *folder,
       of_entry = outcome_wait (&outcome);
       by_entry = mtl_tensor_file_entry_load_view_finish (entry, of_entry, &error);
       g_assert_no_error (error);
-      g_assert_true (mtl_strided_view_array_equal (by_entry, expected, NULL, &error));
+      g_assert_true (mtl_strided_view_array_equal (by_entry, expected, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                   &error));
 
       outcome = outcome_new_without_progress ();
       mtl_tensor_file_entry_check_async (entry, MTL_TENSOR_FILE_CHECKS_NONE, G_PRIORITY_DEFAULT,

@@ -172,13 +172,17 @@ DONE (set_int64s, mtl_strided_view_set_int64s (f->dense, DIMS (1, 2, 3, 4, 5, 6)
 DONE (set_int64, mtl_strided_view_set_int64 (f->view, DIMS (1, 2), 3, error))
 DONE (set_uint64, mtl_strided_view_set_uint64 (f->view, DIMS (1, 2), 3, error))
 DONE (set_complex, mtl_strided_view_set_complex (f->view, DIMS (1, 2), 3, 0, error))
-NUMBER (array_equal, mtl_strided_view_array_equal (f->view, f->other, NULL, error))
+NUMBER (array_equal, mtl_strided_view_array_equal (f->view, f->other, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                   error))
 NUMBER (array_equal_async,
-        (mtl_strided_view_array_equal_async (f->view, f->other, NULL, take_result, f),
+        (mtl_strided_view_array_equal_async (f->view, f->other, MTL_COMPARE_FLAGS_NONE, NULL,
+                                             take_result, f),
          mtl_strided_view_array_equal_finish (f->view, wait_for_result (f), error)))
-NUMBER (all_close, mtl_strided_view_all_close (f->view, f->other, 0, 0, NULL, error))
+NUMBER (all_close, mtl_strided_view_all_close (f->view, f->other, 0, 0, MTL_COMPARE_FLAGS_NONE,
+                                               NULL, error))
 NUMBER (all_close_async,
-        (mtl_strided_view_all_close_async (f->view, f->other, 0, 0, NULL, take_result, f),
+        (mtl_strided_view_all_close_async (f->view, f->other, 0, 0, MTL_COMPARE_FLAGS_NONE, NULL,
+                                           take_result, f),
          mtl_strided_view_all_close_finish (f->view, wait_for_result (f), error)))
 LASTING (format, mtl_strided_view_format (f->view, 1000))
 LASTING (to_string, mtl_strided_view_to_string (f->view))

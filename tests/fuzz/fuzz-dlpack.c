@@ -199,9 +199,9 @@ touch (MtlStridedView *view,
   doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, MTL_ORDER_C, NULL, &error);
   if (check_result (doubles != NULL, &error))
     {
-      mtl_strided_view_array_equal (view, doubles, NULL, &error);
+      mtl_strided_view_array_equal (view, doubles, MTL_COMPARE_FLAGS_NONE, NULL, &error);
       g_assert_no_error (error);
-      mtl_strided_view_all_close (doubles, view, 0.1, 0.1, NULL, &error);
+      mtl_strided_view_all_close (doubles, view, 0.1, 0.1, MTL_COMPARE_FLAGS_NONE, NULL, &error);
       g_assert_no_error (error);
       mtl_strided_view_get_double (view, indices, mtl_strided_view_get_n_dims (view), &error);
       g_clear_error (&error);

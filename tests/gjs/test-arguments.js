@@ -219,6 +219,8 @@ test('arrays where views are taken', () => {
     equal(view.all_close([[1, 2, 3], [4, 5, 6.00001]]), true);
     equal(view.all_close([[1, 2, 3], [4, 5, 6.01]]), false);
     equal(view.all_close([[1, 2, 3], [4, 5, 6.01]], 0.1, 0), true);
+    equal(Mtl.array([NaN, 1]).array_equal([NaN, 1]), false);
+    equal(Mtl.array([NaN, 1]).array_equal([NaN, 1], Mtl.CompareFlags.EQUAL_NAN), true);
     view.copy_from([7, 8, 9]);
     equal(view.toArray(), [[7, 8, 9], [7, 8, 9]]);
     view.slice('0').copy_from(Float64Array.of(1, 2, 3));

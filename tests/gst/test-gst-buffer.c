@@ -423,7 +423,8 @@ test_one_row (void)
       back = mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error);
       g_assert_no_error (error);
       g_assert_true (mtl_strided_view_get_data (back) == mtl_strided_view_get_data (view));
-      g_assert_true (mtl_strided_view_array_equal (back, view, NULL, &error));
+      g_assert_true (mtl_strided_view_array_equal (back, view, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                   &error));
       g_clear_object (&back);
       assert_last_user (buffer);
     }

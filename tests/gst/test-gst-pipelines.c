@@ -190,9 +190,11 @@ test_in_place (void)
   g_assert_cmpint (push (balance, get_buffer (view, &info), caps), ==, GST_FLOW_OK);
   gst_element_set_state (pipeline, GST_STATE_NULL);
 
-  g_assert_false (mtl_strided_view_array_equal (view, inside, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (view, inside, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                &error));
   g_assert_true (mtl_strided_view_copy_from (view, inside, NULL, &error));
-  g_assert_true (mtl_strided_view_array_equal (large, before, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (large, before, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &error));
   g_assert_no_error (error);
 }
 

@@ -487,7 +487,8 @@ test_devices (void)
   g_assert_no_error (error);
   pixels = colorize (elsewhere, MTL_GTK_COLOR_MAP_HEAT, 0, 34);
   expected = colorize (view, MTL_GTK_COLOR_MAP_HEAT, 0, 34);
-  g_assert_true (mtl_strided_view_array_equal (pixels, expected, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (pixels, expected, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &error));
 }
 
 static void
@@ -577,7 +578,8 @@ test_async (void)
   pixels = colorize_async (view, MTL_GTK_COLOR_MAP_HEAT, cancellable, &failure);
   g_assert_no_error (failure);
   expected = colorize (view, MTL_GTK_COLOR_MAP_HEAT, 0, 15);
-  g_assert_true (mtl_strided_view_array_equal (pixels, expected, NULL, &failure));
+  g_assert_true (mtl_strided_view_array_equal (pixels, expected, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &failure));
 
   assert_fails (colorize_async (view, 9, NULL, &error), MTL_ERROR_INVALID_ARGUMENT, "9");
 
@@ -586,7 +588,8 @@ test_async (void)
   g_assert_no_error (failure);
   g_clear_object (&expected);
   expected = mtl_gtk_colorize_with_colors (view, colors, 0, 15, NULL, &failure);
-  g_assert_true (mtl_strided_view_array_equal (pixels, expected, NULL, &failure));
+  g_assert_true (mtl_strided_view_array_equal (pixels, expected, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &failure));
   assert_fails (colorize_with_colors_async (view, view, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "(3, 5)");
 

@@ -440,7 +440,7 @@ assert_same_view (GdkTexture     *texture,
   g_autoptr (MtlStridedView) view = get_texture_view (texture);
 
   g_assert_true (mtl_strided_view_get_data (view) == mtl_strided_view_get_data (plane));
-  g_assert_true (mtl_strided_view_array_equal (view, plane, NULL, NULL));
+  g_assert_true (mtl_strided_view_array_equal (view, plane, MTL_COMPARE_FLAGS_NONE, NULL, NULL));
 }
 
 static void

@@ -238,7 +238,7 @@ check_texture (GdkMemoryFormat format,
   same = get_texture_view (texture);
   g_assert_true (mtl_strided_view_get_address (same) == mtl_strided_view_get_address (view));
   g_assert_true (mtl_strided_view_equal (same, view)
-                 || mtl_strided_view_array_equal (same, view, NULL, NULL));
+                 || mtl_strided_view_array_equal (same, view, MTL_COMPARE_FLAGS_NONE, NULL, NULL));
 
   expected = new_dense_texture (view, format);
   pixels = get_gtk_pixels (texture);
@@ -713,7 +713,8 @@ test_color_states (void)
       g_autoptr (MtlStridedView) view = get_texture_view (texture);
 
       g_assert_true (mtl_strided_view_get_data (view) == g_bytes_get_data (bytes, NULL));
-      g_assert_true (mtl_strided_view_array_equal (view, source, NULL, &error));
+      g_assert_true (mtl_strided_view_array_equal (view, source, MTL_COMPARE_FLAGS_NONE, NULL,
+                                                   &error));
     }
 }
 

@@ -75,7 +75,7 @@ local function new_file () return Gio.File.new_for_path('new.safetensors') end
 local function new_index () return Gio.File.new_for_path('new.safetensors.index.json') end
 local function saved () return Gio.File.new_for_path('saved.safetensors') end
 builder():write(saved())
-local function file_of_tensors () return Mtl.TensorFile.open(saved()) end
+local function file_of_tensors () return Mtl.TensorFile.open(saved(), nil, 'AUTO') end
 local function entry () return file_of_tensors():lookup_entry('a') end
 local function event () return Mtl.Event.new(nil) end
 local function layout () return Mtl.StridedLayout.new({2, 3}, nil, 32) end

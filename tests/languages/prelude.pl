@@ -59,7 +59,7 @@ sub new_file { Glib::IO::File::new_for_path('new.safetensors') }
 sub new_index { Glib::IO::File::new_for_path('new.safetensors.index.json') }
 sub saved { Glib::IO::File::new_for_path('saved.safetensors') }
 builder()->write(saved());
-sub file_of_tensors { Mtl::TensorFile->open(saved()) }
+sub file_of_tensors { Mtl::TensorFile->open(saved(), undef, 'auto', undef) }
 sub entry { file_of_tensors()->lookup_entry('a') }
 sub event { Mtl::Event->new }
 sub layout { Mtl::StridedLayout->new([2, 3], undef, 32) }

@@ -167,7 +167,7 @@ view_equal (Stage   *stage,
   g_autoptr (MtlStridedView) view = view_buffer (stage, PRIVATE);
   g_autoptr (MtlStridedView) same = view_buffer (stage, PRIVATE);
 
-  return mtl_strided_view_array_equal (view, same, NULL, error);
+  return mtl_strided_view_array_equal (view, same, MTL_COMPARE_FLAGS_NONE, NULL, error);
 }
 
 static gboolean

@@ -128,7 +128,7 @@ assert_same_values (MtlStridedView *a,
                     MtlStridedView *b)
 {
   g_autoptr (GError) error = NULL;
-  gboolean equal = mtl_strided_view_array_equal (a, b, NULL, &error);
+  gboolean equal = mtl_strided_view_array_equal (a, b, MTL_COMPARE_FLAGS_NONE, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_true (equal);

@@ -151,10 +151,13 @@ check_comparisons (MtlStridedView *view,
 
   assert_same_elements (view, expected);
   g_assert_cmpstr (text, ==, expected_text);
-  g_assert_true (mtl_strided_view_array_equal (view, expected, NULL, &error));
-  g_assert_true (mtl_strided_view_array_equal (expected, view, NULL, &error));
-  g_assert_true (mtl_strided_view_array_equal (view, view, NULL, &error));
-  g_assert_true (mtl_strided_view_all_close (view, expected, 0, 0, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, expected, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &error));
+  g_assert_true (mtl_strided_view_array_equal (expected, view, MTL_COMPARE_FLAGS_NONE, NULL,
+                                               &error));
+  g_assert_true (mtl_strided_view_array_equal (view, view, MTL_COMPARE_FLAGS_NONE, NULL, &error));
+  g_assert_true (mtl_strided_view_all_close (view, expected, 0, 0, MTL_COMPARE_FLAGS_NONE, NULL,
+                                             &error));
   g_assert_no_error (error);
 }
 
@@ -178,7 +181,8 @@ check_copies (MtlStridedView *view,
   g_assert_true (mtl_strided_view_is_contiguous (contiguous, MTL_ORDER_C));
   assert_same_elements (copy, expected);
   assert_same_elements (contiguous, expected);
-  g_assert_true (mtl_strided_view_array_equal (complex_numbers, expected, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (complex_numbers, expected, MTL_COMPARE_FLAGS_NONE,
+                                               NULL, &error));
   g_assert_no_error (error);
 }
 
@@ -445,8 +449,10 @@ test_unequal (Living        *living,
   twins_init (&twins, GPOINTER_TO_INT (data), MTL_DTYPE_FLOAT32);
   changed = mtl_strided_view_copy (twins.views[0], MTL_ORDER_C, NULL, &error);
   g_assert_true (mtl_strided_view_set_double (changed, DIMS (3, 5), 100, &error));
-  g_assert_false (mtl_strided_view_array_equal (twins.views[1], changed, NULL, &error));
-  g_assert_false (mtl_strided_view_all_close (changed, twins.views[1], 0.1, 0.1, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (twins.views[1], changed, MTL_COMPARE_FLAGS_NONE,
+                                                NULL, &error));
+  g_assert_false (mtl_strided_view_all_close (changed, twins.views[1], 0.1, 0.1,
+                                              MTL_COMPARE_FLAGS_NONE, NULL, &error));
   g_assert_no_error (error);
 }
 

@@ -271,21 +271,26 @@ def convert(pool, pair, dtype, order, is_itself, function):
     return [result]
 
 
+def lies_in(array, order):
+    flags = array.flags
+    return {"C": flags.c_contiguous, "F": flags.f_contiguous, "K": True,
+            "A": flags.c_contiguous or flags.f_contiguous}[order]
+
+
 @operation(4, VIEW, draw=lambda rng, pair: (pick(rng, TYPES), pick(rng, "CFKA"), below(rng, 2)))
 def astype(pool, pair, name, order, copies):
-    dtype, flags = NUMPY_TYPES[name], pair.array.flags
-    has_order = {"C": flags.c_contiguous, "F": flags.f_contiguous, "K": True,
-                 "A": flags.c_contiguous or flags.f_contiguous}[order]
+    dtype = NUMPY_TYPES[name]
     return convert(pool, pair, dtype, order,
-                   not copies and dtype == pair.array.dtype and has_order,
+                   not copies and dtype == pair.array.dtype and lies_in(pair.array, order),
                    lambda: pair.ours.astype(dtype, order, bool(copies)))
 
 
-@operation(4, VIEW, draw=lambda rng, pair: (pick(rng, TYPES),))
-def to_dtype(pool, pair, name):
+@operation(4, VIEW, draw=lambda rng, pair: (pick(rng, TYPES), pick(rng, "CFKA")))
+def to_dtype(pool, pair, name, order):
     dtype = NUMPY_TYPES[name]
-    return convert(pool, pair, dtype, "C", dtype == pair.array.dtype,
-                   lambda: pair.ours.to_dtype(OURS[dtype]))
+    return convert(pool, pair, dtype, order,
+                   dtype == pair.array.dtype and lies_in(pair.array, order),
+                   lambda: pair.ours.to_dtype(OURS[dtype], ORDERS[order]))
 
 
 @operation(2, VIEW, draw=lambda rng, pair: (below(rng, 2),))

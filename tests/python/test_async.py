@@ -99,7 +99,7 @@ def test_results(calls, source):
     assert (elements(view) == 9).all()
     dense = calls.to_contiguous(source)
     assert dense.is_contiguous(Mtl.Order.C) and (elements(dense) == expected).all()
-    wide = calls.to_dtype(source, Mtl.DType.FLOAT64)
+    wide = calls.to_dtype(source, Mtl.DType.FLOAT64, Mtl.Order.K)
     assert wide.dtype == Mtl.DType.FLOAT64 and (elements(wide) == expected).all()
     moved = calls.to_device(source, HOST, Mtl.StorageMode.HOST)
     assert moved.get_device() is HOST and (elements(moved) == expected).all()
@@ -164,7 +164,7 @@ def test_results_without_a_view_to_write_to(source):
         cancellable = Gio.Cancellable()
         cancellable.cancel()
         for work in (source.copy_async("C", cancellable), source.dup_bytes_async(cancellable),
-                     source.array_equal_async(copy, cancellable),
+                     source.array_equal_async(copy, 0, cancellable),
                      source.reduce_async("mean", None, cancellable)):
             with pytest.raises(GLib.Error) as caught:
                 await work
@@ -174,9 +174,10 @@ def test_results_without_a_view_to_write_to(source):
     View, outcome = Mtl.StridedView, Outcome()
     for start, finish, args in ((View.copy_async, View.copy_finish, ("C", None, None)),
                                 (View.dup_bytes_async, View.dup_bytes_finish, (None, None)),
-                                (View.array_equal_async, View.array_equal_finish, (source, None)),
+                                (View.array_equal_async, View.array_equal_finish,
+                                 (source, Mtl.CompareFlags.NONE, None)),
                                 (View.all_close_async, View.all_close_finish,
-                                 (source, 0, 0, None)),
+                                 (source, 0, 0, Mtl.CompareFlags.EQUAL_NAN, None)),
                                 (View.reduce_async, View.reduce_finish,
                                  ("mean", None, None))):
         assert start(source, *args, outcome.ready) is None
@@ -190,7 +191,7 @@ def test_progress(calls, source):
             (calls.copy_from, (view, source), N_BYTES), (calls.fill_double, (view, 7), N_BYTES),
             (calls.fill, (view, 8), N_BYTES),
             (calls.to_contiguous, (source,), N_BYTES),
-            (calls.to_dtype, (source, Mtl.DType.FLOAT64), 2 * N_BYTES)):
+            (calls.to_dtype, (source, Mtl.DType.FLOAT64, Mtl.Order.K), 2 * N_BYTES)):
         outcome = Outcome()
         call(*args, progress=outcome.progress)
         check_progress(outcome.told, total)
@@ -213,7 +214,7 @@ def test_cancelled_before(calls, source):
     assert_cancelled(calls.fill_double, view, 7, cancellable=cancellable)
     assert_cancelled(calls.fill, view, 7, cancellable=cancellable)
     assert_cancelled(calls.to_contiguous, source, cancellable=cancellable)
-    assert_cancelled(calls.to_dtype, source, Mtl.DType.FLOAT64, cancellable=cancellable)
+    assert_cancelled(calls.to_dtype, source, Mtl.DType.FLOAT64, Mtl.Order.K, cancellable=cancellable)
     assert not elements(view).any()
 
 
@@ -379,7 +380,7 @@ def test_calls_that_wait_can_be_cancelled(source):
                  lambda: view.fill_double(3, cancellable),
                  lambda: view.copy_scaled_from(source, 2, cancellable=cancellable),
                  lambda: source.to_dtype("float64", "K", cancellable),
-                 lambda: source.array_equal(view, cancellable)):
+                 lambda: source.array_equal(view, 0, cancellable)):
         with pytest.raises(GLib.Error) as caught:
             call()
         assert is_cancelled(caught)

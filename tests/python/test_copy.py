@@ -216,3 +216,20 @@ def test_copied_bytes():
     assert view.T.dup_bytes().get_data() == bytes(view.T) == array.T.tobytes()
     assert view[:, ::-2].dup_bytes().get_data() == array[:, ::-2].tobytes()
     assert view[:0].dup_bytes().get_size() == 0 and bytes(view[:0]) == b""
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "complex64", "int16"])
+def test_comparisons_as_numpys(rng, dtype):
+    values = [0, 1, 1.001, -2] + ([] if dtype == "int16" else [np.nan, np.inf])
+    for _ in range(200):
+        n = rng.randrange(1, 4)
+        a, b = (np.array(rng.choices(values, k=n)).astype(dtype) for _ in range(2))
+        if dtype == "complex64":
+            a.imag, b.imag = rng.choices(values, k=n), rng.choices(values, k=n)
+        if rng.random() < 0.5:
+            b = a.copy()
+        for flags in (Mtl.CompareFlags.NONE, Mtl.CompareFlags.EQUAL_NAN):
+            equal_nan = flags == Mtl.CompareFlags.EQUAL_NAN
+            assert tensor(a).array_equal(b, flags) == np.array_equal(a, b, equal_nan=equal_nan)
+            assert tensor(a).all_close(b, 0, 0.01, flags=flags) == np.allclose(
+                a, b, 0, 0.01, equal_nan=equal_nan)

@@ -140,7 +140,7 @@ RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "Mtl.save('a', {'b': [1]}, metadata={'c': 'd'}, order=Mtl.TensorFileOrder.ADDED)",
          "Mtl.set_max_threads(Mtl.get_max_threads() + 1)",
          "view.props.layout.props.n_dims + len(view.props.buffer.copy())",
-         "view.export_dlpack().props.flags + 1",
+         "view.export_dlpack().props.device.get_ordinal() + 1",
          "Mtl.TensorFile.open(Gio.File.new_for_path('a'), mode=Mtl.TensorFileMode.READ)['b'].T",
          "Mtl.load('a').load_views_async('b', io_priority=GLib.PRIORITY_LOW)",
          "Mtl.TensorFileBuilder().props.format = Mtl.TensorFileFormat.NPY",
@@ -157,7 +157,7 @@ def check_mistakes(mypy, folder, head, wrong, right):
     path.write_text("\n".join([head, *wrong, *right]) + "\n")
     lines = [line for line in mypy(path).stdout.splitlines() if "error:" in line]
 
-    assert len(lines) == len(wrong), lines
+    assert len(lines) == len(wrong), "\n".join(lines)
     for number, message, line in zip(range(head.count("\n") + 2, 99), wrong.values(), lines):
         assert f"program.py:{number}:" in line and message in line
 

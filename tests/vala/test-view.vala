@@ -695,6 +695,7 @@ void test_defaults () throws GLib.Error {
 	assert_false (view.transpose ().layout.is_contiguous ());
 	assert_true (view.transpose ().layout.to_dense ().is_contiguous ());
 	assert_true (view.all_close (view.copy ()));
+	assert_true (view.array_equal (view.copy (), EQUAL_NAN));
 	assert_cmpstr (view.format (), EQ, view.to_string ());
 	assert_true (Mtl.Device.@get (Mtl.DeviceType.CPU) == Mtl.Device.get_host ());
 }

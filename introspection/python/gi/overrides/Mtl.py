@@ -366,12 +366,11 @@ Buffer.__hash__ = lambda self: self.hash()
 
 def _initializing(construct, initialize):
     """A constructor for classes whose objects GInitable makes ready."""
-    @functools.wraps(construct)
-    def init(self, **properties):
+    def __init__(self, **properties):
         construct(self, **properties)
         initialize(self, None)
 
-    return init
+    return __init__
 
 
 for _cls in (Buffer, Mtl.Event):
