@@ -539,7 +539,7 @@ mtl_gst_buffer_get_n_tensors (GstBuffer *buffer)
  */
 const char *
 mtl_gst_buffer_get_tensor_id (GstBuffer *buffer,
-                       guint      index)
+                              guint      index)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
@@ -647,9 +647,9 @@ mtl_gst_view_from_tensor (GstBuffer    *buffer,
  */
 gboolean
 mtl_gst_buffer_add_tensor (GstBuffer       *buffer,
-                    const char      *id,
-                    MtlStridedView  *view,
-                    GError         **error)
+                           const char      *id,
+                           MtlStridedView  *view,
+                           GError         **error)
 {
 #ifdef MTL_GST_HAS_ANALYTICS
   g_autoptr (GstBuffer) data = NULL;

@@ -15,7 +15,7 @@ MTL_AVAILABLE_IN_1_0
 guint           mtl_gst_buffer_get_n_tensors         (GstBuffer       *buffer);
 MTL_AVAILABLE_IN_1_0
 const char     *mtl_gst_buffer_get_tensor_id         (GstBuffer       *buffer,
-                                               guint            index);
+                                                      guint            index);
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_gst_view_from_tensor      (GstBuffer       *buffer,
                                                guint            index,
@@ -23,9 +23,9 @@ MtlStridedView *mtl_gst_view_from_tensor      (GstBuffer       *buffer,
                                                GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_gst_buffer_add_tensor            (GstBuffer       *buffer,
-                                               const char      *id,
-                                               MtlStridedView  *view,
-                                               GError         **error);
+                                                      const char      *id,
+                                                      MtlStridedView  *view,
+                                                      GError         **error);
 MTL_AVAILABLE_IN_1_0
 GstCaps        *mtl_gst_tensor_caps_from_view (MtlStridedView  *view,
                                                const char      *id,

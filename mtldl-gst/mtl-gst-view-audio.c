@@ -403,10 +403,10 @@ mtl_gst_view_from_audio_buffer (GstBuffer           *buffer,
  */
 MtlStridedView *
 mtl_gst_view_from_audio_buffer_channel (GstBuffer           *buffer,
-                                 const GstAudioInfo  *info,
-                                 guint                channel,
-                                 GstMapFlags          flags,
-                                 GError             **error)
+                                        const GstAudioInfo  *info,
+                                        guint                channel,
+                                        GstMapFlags          flags,
+                                        GError             **error)
 {
   MtlGstPlane description;
   Samples samples;

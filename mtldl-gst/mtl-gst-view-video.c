@@ -305,10 +305,10 @@ mtl_gst_view_from_video_buffer (GstBuffer           *buffer,
  */
 MtlStridedView *
 mtl_gst_view_from_video_buffer_component (GstBuffer           *buffer,
-                                   const GstVideoInfo  *info,
-                                   guint                component,
-                                   GstMapFlags          flags,
-                                   GError             **error)
+                                          const GstVideoInfo  *info,
+                                          guint                component,
+                                          GstMapFlags          flags,
+                                          GError             **error)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 

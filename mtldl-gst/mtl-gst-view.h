@@ -30,10 +30,10 @@ MtlStridedView   *mtl_gst_view_from_video_buffer          (GstBuffer           *
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView   *mtl_gst_view_from_video_buffer_component       (GstBuffer           *buffer,
-                                                           const GstVideoInfo  *info,
-                                                           guint                component,
-                                                           GstMapFlags          flags,
-                                                           GError             **error)
+                                                                  const GstVideoInfo  *info,
+                                                                  guint                component,
+                                                                  GstMapFlags          flags,
+                                                                  GError             **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView   *mtl_gst_view_from_video_frame           (GstVideoFrame  *frame,
@@ -53,10 +53,10 @@ MtlStridedView   *mtl_gst_view_from_audio_buffer          (GstBuffer           *
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView   *mtl_gst_view_from_audio_buffer_channel         (GstBuffer           *buffer,
-                                                           const GstAudioInfo  *info,
-                                                           guint                channel,
-                                                           GstMapFlags          flags,
-                                                           GError             **error)
+                                                                  const GstAudioInfo  *info,
+                                                                  guint                channel,
+                                                                  GstMapFlags          flags,
+                                                                  GError             **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView   *mtl_gst_view_from_buffer_with_caps      (GstBuffer    *buffer,

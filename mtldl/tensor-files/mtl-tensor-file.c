@@ -369,7 +369,7 @@ match_loadable_names (MtlTensorFile *self,
  */
 const char **
 mtl_tensor_file_match_loadable_names (MtlTensorFile *self,
-                             const char    *pattern)
+                                      const char    *pattern)
 {
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
 

@@ -50,7 +50,7 @@ const char         **mtl_tensor_file_list_names         (MtlTensorFile  *self)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 const char         **mtl_tensor_file_match_loadable_names       (MtlTensorFile *self,
-                                                        const char    *pattern)
+                                                                 const char    *pattern)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 const char         **mtl_tensor_file_match_refused_names (MtlTensorFile *self,

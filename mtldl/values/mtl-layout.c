@@ -270,7 +270,7 @@ fill_dense_strides (MtlLayout *self,
 
 gboolean
 mtl_order_check (MtlOrder   order,
-             GError   **error)
+                 GError   **error)
 {
   if (order >= MTL_ORDER_C && order <= MTL_ORDER_ANY)
     return TRUE;

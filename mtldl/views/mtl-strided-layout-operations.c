@@ -643,9 +643,9 @@ mtl_strided_layout_to_dense (MtlStridedLayout  *self,
  */
 MtlStridedLayout *
 mtl_strided_layout_fit_metal_tensor (MtlStridedLayout     *self,
-                                       MtlDType              dtype,
-                                       MtlMetalTensorUsage   usage,
-                                       GError              **error)
+                                     MtlDType              dtype,
+                                     MtlMetalTensorUsage   usage,
+                                     GError              **error)
 {
   MtlLayout result;
 

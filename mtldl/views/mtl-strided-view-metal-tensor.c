@@ -88,8 +88,8 @@ keep_tensor (MtlStridedView *self,
  */
 gpointer
 mtl_strided_view_to_metal_tensor (MtlStridedView       *self,
-                                    MtlMetalTensorUsage   usage,
-                                    GError              **error)
+                                  MtlMetalTensorUsage   usage,
+                                  GError              **error)
 {
   MtlMetalTensor description;
   gpointer tensor;
@@ -179,7 +179,7 @@ new_memory (gpointer               tensor,
  */
 MtlStridedView *
 mtl_strided_view_new_from_metal_tensor (gpointer   tensor,
-                                          GError   **error)
+                                        GError   **error)
 {
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
   MtlMetalTensor description;

@@ -745,11 +745,11 @@ find_reduced_axes (const MtlLayout  *layout,
  */
 MtlStridedView *
 mtl_strided_view_reduce (MtlStridedView  *self,
-                                    MtlReduction     reduction,
-                                    const int       *axes,
-                                    gsize            n_axes,
-                                    GCancellable    *cancellable,
-                                    GError         **error)
+                         MtlReduction     reduction,
+                         const int       *axes,
+                         gsize            n_axes,
+                         GCancellable    *cancellable,
+                         GError         **error)
 {
   g_autoptr (MtlViewUse) use G_GNUC_UNUSED = NULL;
   g_auto (MtlHostElements) elements = { .layout = NULL };
@@ -827,12 +827,12 @@ run_compute_statistic (gpointer           self,
  */
 void
 mtl_strided_view_reduce_async (MtlStridedView      *self,
-                                          MtlReduction         reduction,
-                                          const int           *axes,
-                                          gsize                n_axes,
-                                          GCancellable        *cancellable,
-                                          GAsyncReadyCallback  callback,
-                                          gpointer             user_data)
+                               MtlReduction         reduction,
+                               const int           *axes,
+                               gsize                n_axes,
+                               GCancellable        *cancellable,
+                               GAsyncReadyCallback  callback,
+                               gpointer             user_data)
 {
   StatisticCall *call;
 
@@ -868,8 +868,8 @@ mtl_strided_view_reduce_async (MtlStridedView      *self,
  */
 MtlStridedView *
 mtl_strided_view_reduce_finish (MtlStridedView  *self,
-                                           GAsyncResult    *result,
-                                           GError         **error)
+                                GAsyncResult    *result,
+                                GError         **error)
 {
   return mtl_async_call_take_result (self, result, mtl_strided_view_reduce_async, error);
 }

@@ -994,7 +994,7 @@ mtl_strided_view_new_from_bytes_with_byte_strides (GBytes        *bytes,
  */
 MtlStridedView *
 mtl_strided_view_new_zeros_like (MtlStridedView  *other,
-                           GError         **error)
+                                 GError         **error)
 {
   MtlLayout layout;
 
