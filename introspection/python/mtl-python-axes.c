@@ -237,6 +237,25 @@ select_index (PyObject        *self,
   return wrap_view (mtl_strided_view_select (get_view (self), axis, index, &error), &error, CALLER);
 }
 
+static PyObject *
+is_contiguous (PyObject        *self,
+               PyObject *const *args,
+               Py_ssize_t       n_args,
+               PyObject        *names)
+{
+  static const Signature signature = { "is_contiguous", { "order" }, 1, 0 };
+  PyObject *values[MAX_NAMES];
+  MtlOrder order = MTL_ORDER_C;
+
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
+      || (values[0] != NULL && order_from_object (values[0], &order) < 0))
+    return NULL;
+
+  return PyBool_FromLong (is_layout (self)
+                            ? mtl_strided_layout_is_contiguous (get_layout (self), order)
+                            : mtl_strided_view_is_contiguous (get_view (self), order));
+}
+
 static PyMethodDef axes_methods[] = {
   { "permute", FAST (permute),
     "permute($self, /, *axes)\n--\n\nThe same with the axes in another order." },
@@ -253,6 +272,9 @@ static PyMethodDef axes_methods[] = {
     "flip($self, /, axis)\n--\n\nThe same with an axis reversed." },
   { "select", WITH_NAMES (select_index),
     "select($self, /, axis, index)\n--\n\nThe part at an index of an axis, without that axis." },
+  { "is_contiguous", WITH_NAMES (is_contiguous),
+    "is_contiguous($self, /, order='C')\n--\n\n"
+    "Returns True if the elements lie side by side in that order." },
   { NULL }
 };
 
