@@ -123,11 +123,11 @@ list_parts (MtlTensorFile *file,
 /* Reports all faults of a file. The files of a model are opened one by one, because
  * they may have tensors that the index does not name. */
 static void
-tell_faults (const Options   *options,
-             MtlTensorFile   *file,
+tell_faults (const Options       *options,
+             MtlTensorFile       *file,
              MtlTensorFileChecks  checks,
-             const char      *path,
-             const GError    *first)
+             const char          *path,
+             const GError        *first)
 {
   g_autoptr (GTree) told = g_tree_new_full (compare_texts, NULL, g_free, NULL);
   Faults faults = { .checks = checks, .told = told };
@@ -171,9 +171,9 @@ warn_of_refused (const char    *path,
 }
 
 static gboolean
-check_file (const Options   *options,
+check_file (const Options       *options,
             MtlTensorFileChecks  checks,
-            const char      *path)
+            const char          *path)
 {
   g_autoptr (MtlTensorFile) file = tool_open (path);
   g_autoptr (GError) error = NULL;
@@ -204,9 +204,9 @@ check_file (const Options   *options,
 
 /* The file, or those in the folder. */
 static gboolean
-check_path (const Options   *options,
+check_path (const Options       *options,
             MtlTensorFileChecks  checks,
-            const char      *path)
+            const char          *path)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) paths = tool_find_files (path, &error);

@@ -60,7 +60,7 @@ gpointer
 mtl_metal_device_new_tensor (MtlDevice             *device,
                              gpointer               handle,
                              const MtlMetalTensor  *description,
-                             MtlMetalTensorUsage         usage,
+                             MtlMetalTensorUsage    usage,
                              GError               **error)
 {
   g_return_val_if_reached (NULL);

@@ -646,7 +646,7 @@ gpointer
 mtl_metal_device_new_tensor (MtlDevice             *device,
                              gpointer               handle,
                              const MtlMetalTensor  *description,
-                             MtlMetalTensorUsage         usage,
+                             MtlMetalTensorUsage    usage,
                              GError               **error)
 {
   return mtl_metal_bridge_new_tensor (handle, description, usage, error);

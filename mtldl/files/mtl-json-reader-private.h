@@ -54,7 +54,7 @@ gboolean mtl_json_reader_read_string  (MtlJsonReader  *self,
 gboolean mtl_json_reader_read_integer (MtlJsonReader  *self,
                                        gint64         *value);
 gboolean mtl_json_reader_read_unsigned (MtlJsonReader *self,
-                                        guint64        *value);
+                                        guint64       *value);
 gboolean mtl_json_reader_read_null    (MtlJsonReader  *self);
 gboolean mtl_json_reader_skip_value   (MtlJsonReader  *self);
 gboolean mtl_json_reader_check_end    (MtlJsonReader  *self);

@@ -370,7 +370,7 @@ low_bits_to_int (guint8 pattern,
 }
 
 static inline guint8
-low_bits_from_float (float x,
+low_bits_from_float (float  x,
                      gint32 least,
                      gint32 most)
 {

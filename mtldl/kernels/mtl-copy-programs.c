@@ -281,7 +281,7 @@ MTL_KERNEL (run_program) (const Program *self,
 /* Rows of n units each, at least a vector, with the patterns in registers. The last
  * vector of a row may overlap the one before. */
 MTL_INLINE void
-repeat_of (const Program *self,
+repeat_of (const Program  *self,
            const UnitRows *rows,
            gsize           size,
            guint           n_windows)

@@ -106,8 +106,8 @@ typedef struct
 
 static void
 find_tile (const MtlTiles *self,
-           gint64      index,
-           Tile       *tile)
+           gint64          index,
+           Tile           *tile)
 {
   tile->bit = self->bit;
   tile->n = 1;
@@ -126,7 +126,7 @@ find_tile (const MtlTiles *self,
 /* The axes of a tile that have several elements, as the last ones. */
 static guint
 find_first_axis (const MtlTiles *self,
-                 const Tile *tile)
+                 const Tile     *tile)
 {
   guint first = 0;
 
@@ -139,8 +139,8 @@ find_first_axis (const MtlTiles *self,
 /* Elements of whole bytes. */
 static void
 gather_bytes (const MtlTiles *self,
-              const Tile *tile,
-              guint8     *dest)
+              const Tile     *tile,
+              guint8         *dest)
 {
   gint64 dest_strides[MTL_LAYOUT_MAX_AXES + 1], source_strides[MTL_LAYOUT_MAX_AXES + 1];
   guint first = find_first_axis (self, tile), last = self->n_axes - 1;
@@ -178,8 +178,8 @@ gather_bytes (const MtlTiles *self,
 /* Packed elements, row by row. */
 static void
 gather_bits (const MtlTiles *self,
-             const Tile *tile,
-             guint8     *dest)
+             const Tile     *tile,
+             guint8         *dest)
 {
   guint8 numbers[MTL_TILE_BYTES];
   guint first = find_first_axis (self, tile), last = self->n_axes - 1;

@@ -351,7 +351,7 @@ run_check (gpointer           self,
  */
 void
 mtl_tensor_file_check_async (MtlTensorFile         *self,
-                             MtlTensorFileChecks        checks,
+                             MtlTensorFileChecks    checks,
                              int                    io_priority,
                              GCancellable          *cancellable,
                              GFileProgressCallback  progress,
@@ -488,7 +488,7 @@ run_check_entry (gpointer           self,
  */
 void
 mtl_tensor_file_entry_check_async (MtlTensorFileEntry  *self,
-                                   MtlTensorFileChecks      checks,
+                                   MtlTensorFileChecks  checks,
                                    int                  io_priority,
                                    GCancellable        *cancellable,
                                    GAsyncReadyCallback  callback,

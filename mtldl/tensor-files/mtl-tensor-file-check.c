@@ -66,7 +66,7 @@ describe_place (const MtlTensorEntry *entry,
 
 static gboolean
 check_values (const MtlTensorEntry  *entry,
-              MtlTensorFileChecks        checks,
+              MtlTensorFileChecks    checks,
               guint64                begin,
               const guint8          *bytes,
               gsize                  size,
@@ -214,7 +214,7 @@ check_entries (MtlTensorFile         *self,
                MtlTensorFilePart     *part,
                const MtlTensorEntry  *entries,
                gsize                  n_entries,
-               MtlTensorFileChecks        checks,
+               MtlTensorFileChecks    checks,
                MtlPieceCount         *count,
                GError               **error)
 {
@@ -273,10 +273,10 @@ check_loadable (MtlTensorFile  *self,
 }
 
 gboolean
-mtl_tensor_file_check_monitored (MtlTensorFile     *self,
-                                 MtlTensorFileChecks    checks,
-                                 const MtlMonitor  *monitor,
-                                 GError           **error)
+mtl_tensor_file_check_monitored (MtlTensorFile        *self,
+                                 MtlTensorFileChecks   checks,
+                                 const MtlMonitor     *monitor,
+                                 GError              **error)
 {
   MtlPieceCount count = { .monitor = monitor };
 
@@ -310,7 +310,7 @@ mtl_tensor_file_check_monitored (MtlTensorFile     *self,
 gboolean
 mtl_tensor_file_check_entry (MtlTensorFile         *self,
                              const MtlTensorEntry  *entry,
-                             MtlTensorFileChecks        checks,
+                             MtlTensorFileChecks    checks,
                              const MtlMonitor      *monitor,
                              GError               **error)
 {

@@ -470,10 +470,10 @@ mtl_tensor_file_entry_load_view (MtlTensorFileEntry  *self,
  * Since: 1.0
  */
 gboolean
-mtl_tensor_file_entry_check (MtlTensorFileEntry  *self,
-                             MtlTensorFileChecks      checks,
-                             GCancellable        *cancellable,
-                             GError             **error)
+mtl_tensor_file_entry_check (MtlTensorFileEntry   *self,
+                             MtlTensorFileChecks   checks,
+                             GCancellable         *cancellable,
+                             GError              **error)
 {
   const MtlMonitor monitor = { .cancellable = cancellable };
 

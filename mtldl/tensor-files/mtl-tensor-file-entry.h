@@ -39,7 +39,7 @@ MtlStridedView  *mtl_tensor_file_entry_load_view       (MtlTensorFileEntry  *sel
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 gboolean         mtl_tensor_file_entry_check           (MtlTensorFileEntry  *self,
-                                                        MtlTensorFileChecks      checks,
+                                                        MtlTensorFileChecks  checks,
                                                         GCancellable        *cancellable,
                                                         GError             **error);
 MTL_AVAILABLE_IN_1_0
@@ -49,12 +49,13 @@ void            mtl_tensor_file_entry_load_view_async (MtlTensorFileEntry  *self
                                                        GAsyncReadyCallback  callback,
                                                        gpointer             user_data);
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_tensor_file_entry_load_view_finish (MtlTensorFileEntry *self,
-                                                        GAsyncResult *result,
-                                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedView *mtl_tensor_file_entry_load_view_finish (MtlTensorFileEntry  *self,
+                                                        GAsyncResult        *result,
+                                                        GError             **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 void            mtl_tensor_file_entry_check_async (MtlTensorFileEntry  *self,
-                                                   MtlTensorFileChecks      checks,
+                                                   MtlTensorFileChecks  checks,
                                                    int                  io_priority,
                                                    GCancellable        *cancellable,
                                                    GAsyncReadyCallback  callback,

@@ -323,7 +323,7 @@ open_first (MtlTensorFilePart  *part,
 }
 
 static MtlTensorFileMode
-choose_mode (MtlTensorFileMode          mode,
+choose_mode (MtlTensorFileMode    mode,
              const MtlFileSource *source)
 {
   if (mode != MTL_TENSOR_FILE_MODE_AUTO)

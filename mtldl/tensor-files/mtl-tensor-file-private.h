@@ -83,10 +83,10 @@ MtlStridedView **mtl_tensor_file_load_views_monitored (MtlTensorFile     *self,
 void mtl_tensor_file_free_views (MtlStridedView **views,
                                  gsize            n_views);
 
-gboolean mtl_tensor_file_check_monitored (MtlTensorFile     *self,
-                                          MtlTensorFileChecks    checks,
-                                          const MtlMonitor  *monitor,
-                                          GError           **error);
+gboolean mtl_tensor_file_check_monitored (MtlTensorFile        *self,
+                                          MtlTensorFileChecks   checks,
+                                          const MtlMonitor     *monitor,
+                                          GError              **error);
 gboolean mtl_tensor_file_check_entry     (MtlTensorFile         *self,
                                           const MtlTensorEntry  *entry,
                                           MtlTensorFileChecks        checks,

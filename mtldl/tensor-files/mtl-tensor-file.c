@@ -767,7 +767,7 @@ mtl_tensor_file_prefetch (MtlTensorFile   *self,
  */
 gboolean
 mtl_tensor_file_check (MtlTensorFile          *self,
-                       MtlTensorFileChecks         checks,
+                       MtlTensorFileChecks     checks,
                        GCancellable           *cancellable,
                        GFileProgressCallback   progress,
                        gpointer                progress_data,

@@ -19,10 +19,10 @@ typedef struct
   gboolean swapped;
 } MtlWrongValues;
 
-void     mtl_wrong_values_init (MtlWrongValues       *self,
-                                MtlDType              dtype,
-                                gboolean              is_big_endian,
-                                MtlTensorFileChecks       checks);
+void     mtl_wrong_values_init (MtlWrongValues      *self,
+                                MtlDType             dtype,
+                                gboolean             is_big_endian,
+                                MtlTensorFileChecks  checks);
 
 /* Finds the first wrong value. */
 gboolean mtl_wrong_values_find (const MtlWrongValues *self,

@@ -13,12 +13,12 @@
 
 /* The patterns of NaN begin at first_nan; infinity, if there is one, is right before. */
 static void
-init_floats (MtlWrongValues  *self,
-             guint            size,
-             guint64          mask,
-             guint64          first_nan,
-             guint64          last_nan,
-             gboolean         has_infinity,
+init_floats (MtlWrongValues      *self,
+             guint                size,
+             guint64              mask,
+             guint64              first_nan,
+             guint64              last_nan,
+             gboolean             has_infinity,
              MtlTensorFileChecks  checks)
 {
   const gboolean finds_nan = (checks & MTL_TENSOR_FILE_CHECKS_NAN) != 0;
@@ -37,10 +37,10 @@ init_floats (MtlWrongValues  *self,
 }
 
 static void
-init_floats_of_kind (MtlWrongValues     *self,
-                     const MtlFloatKind *kind,
-                     guint               bits,
-                     MtlTensorFileChecks     checks)
+init_floats_of_kind (MtlWrongValues      *self,
+                     const MtlFloatKind  *kind,
+                     guint                bits,
+                     MtlTensorFileChecks  checks)
 {
   const guint64 all = (1u << bits) - 1;
   const guint64 mask = kind->sign == MTL_FLOAT_SIGNED ? all >> 1 : all;
@@ -57,9 +57,9 @@ init_floats_of_kind (MtlWrongValues     *self,
 /* Also used for the parts of complex numbers. Floats of fewer than 8 bits have no
  * NaN and no infinity. */
 static void
-init_floats_of_type (MtlWrongValues  *self,
-                     guint            code,
-                     guint            bits,
+init_floats_of_type (MtlWrongValues      *self,
+                     guint                code,
+                     guint                bits,
                      MtlTensorFileChecks  checks)
 {
   if (bits == 64)
@@ -72,9 +72,9 @@ init_floats_of_type (MtlWrongValues  *self,
 }
 
 void
-mtl_wrong_values_init (MtlWrongValues  *self,
-                       MtlDType         dtype,
-                       gboolean         is_big_endian,
+mtl_wrong_values_init (MtlWrongValues      *self,
+                       MtlDType             dtype,
+                       gboolean             is_big_endian,
                        MtlTensorFileChecks  checks)
 {
   MtlElementType type = mtl_element_type_new (dtype);

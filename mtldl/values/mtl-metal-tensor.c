@@ -129,12 +129,12 @@ check_type (MtlElementType    type,
 
 /* What no copy can help. */
 static gboolean
-check_elements (const MtlLayout  *layout,
-                MtlElementType    type,
-                MtlMetalTensorUsage    usage,
-                guint             macos,
-                Request          *request,
-                GError          **error)
+check_elements (const MtlLayout      *layout,
+                MtlElementType        type,
+                MtlMetalTensorUsage   usage,
+                guint                 macos,
+                Request              *request,
+                GError              **error)
 {
   const TensorType *found = find_type (type);
   g_autofree char *shape = NULL;
@@ -362,12 +362,12 @@ new_fitting_layout (const Request    *request,
 }
 
 gboolean
-mtl_metal_tensor_fit (const MtlLayout  *layout,
-                      MtlElementType    type,
-                      MtlMetalTensorUsage    usage,
-                      guint             macos,
-                      MtlLayout        *result,
-                      GError          **error)
+mtl_metal_tensor_fit (const MtlLayout      *layout,
+                      MtlElementType        type,
+                      MtlMetalTensorUsage   usage,
+                      guint                 macos,
+                      MtlLayout            *result,
+                      GError              **error)
 {
   g_autofree char *fault = NULL;
   MtlMetalTensor tensor;
@@ -428,14 +428,14 @@ check_end (const MtlLayout  *layout,
 }
 
 gboolean
-mtl_metal_tensor_describe (const MtlLayout  *layout,
-                           MtlElementType    type,
-                           gsize             byte_offset,
-                           gsize             length,
-                           MtlMetalTensorUsage    usage,
-                           guint             macos,
-                           MtlMetalTensor   *result,
-                           GError          **error)
+mtl_metal_tensor_describe (const MtlLayout      *layout,
+                           MtlElementType        type,
+                           gsize                 byte_offset,
+                           gsize                 length,
+                           MtlMetalTensorUsage   usage,
+                           guint                 macos,
+                           MtlMetalTensor       *result,
+                           GError              **error)
 {
   g_autofree char *fault = NULL;
   MtlMetalTensor tensor;

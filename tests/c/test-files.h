@@ -174,10 +174,10 @@ typedef gpointer (*OpenFunc) (GFile   *file,
                               GError **error);
 
 static inline void
-assert_open_fails (OpenFunc    open_file,
-                   GFile      *file,
-                   GIOErrorEnum code,
-                   const char *value)
+assert_open_fails (OpenFunc      open_file,
+                   GFile        *file,
+                   GIOErrorEnum  code,
+                   const char   *value)
 {
   g_autoptr (GError) error = NULL;
 

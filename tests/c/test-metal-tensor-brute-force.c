@@ -403,13 +403,13 @@ static const MtlMetalTensorUsage all_usages[] = { 1, 2, 3, 4, 5, 6, 7 };
 static guint n_checked, n_fitting;
 
 static void
-check_layout (const gint64 *shape,
-              const gint64 *strides,
-              gsize         n_dims,
-              gint64        offset,
-              MtlDType      dtype,
-              gsize         byte_offset,
-              MtlMetalTensorUsage usage)
+check_layout (const gint64        *shape,
+              const gint64        *strides,
+              gsize                n_dims,
+              gint64               offset,
+              MtlDType             dtype,
+              gsize                byte_offset,
+              MtlMetalTensorUsage  usage)
 {
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
   Question question = { &layout, dtype, byte_offset, usage };

@@ -530,11 +530,11 @@ test_far_reaches (void)
 }
 
 static void
-check_fit (MtlStridedLayout *layout,
-           MtlDType          dtype,
-           MtlMetalTensorUsage    usage,
-           const gint64     *strides,
-           gsize             n_strides)
+check_fit (MtlStridedLayout    *layout,
+           MtlDType             dtype,
+           MtlMetalTensorUsage  usage,
+           const gint64        *strides,
+           gsize                n_strides)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedLayout) fitting = mtl_strided_layout_fit_metal_tensor (layout, dtype, usage,

@@ -220,11 +220,11 @@ find_bytes (const char *bytes,
 
 /* Changes one byte of the member. */
 static MtlTensorFile *
-open_damaged (TestFolder       *folder,
-              const TestMember *member,
-              const char       *where,
-              gsize             offset,
-              MtlTensorFileMode       mode)
+open_damaged (TestFolder        *folder,
+              const TestMember  *member,
+              const char        *where,
+              gsize              offset,
+              MtlTensorFileMode  mode)
 {
   g_autoptr (GFile) file = write_npz (folder, "file", member, 1);
   g_autoptr (GFile) damaged = NULL;

@@ -5,18 +5,18 @@
 #include "test-tensor-files.h"
 
 static gboolean
-check (MtlTensorFile    *tensors,
+check (MtlTensorFile        *tensors,
        MtlTensorFileChecks   checks,
-       GError          **error)
+       GError              **error)
 {
   return mtl_tensor_file_check (tensors, checks, NULL, NULL, NULL, error);
 }
 
 static gboolean
-check_one (MtlTensorFile    *tensors,
-           const char       *name,
+check_one (MtlTensorFile        *tensors,
+           const char           *name,
            MtlTensorFileChecks   checks,
-           GError          **error)
+           GError              **error)
 {
   g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, name);
 
@@ -297,11 +297,11 @@ test_progress (TestFolder    *folder,
 }
 
 static gboolean
-check_in_background (MtlTensorFile    *tensors,
+check_in_background (MtlTensorFile        *tensors,
                      MtlTensorFileChecks   checks,
-                     GCancellable     *cancellable,
-                     Outcome          *outcome,
-                     GError          **error)
+                     GCancellable         *cancellable,
+                     Outcome              *outcome,
+                     GError              **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
 

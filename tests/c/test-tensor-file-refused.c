@@ -170,9 +170,9 @@ test_pattern_of_bytes (TestFolder    *folder,
 }
 
 static gboolean
-check (MtlTensorFile    *tensors,
+check (MtlTensorFile        *tensors,
        MtlTensorFileChecks   checks,
-       GError          **error)
+       GError              **error)
 {
   return mtl_tensor_file_check (tensors, checks, NULL, NULL, NULL, error);
 }

@@ -43,9 +43,9 @@ write_three (TestFolder *folder,
 }
 
 static inline MtlTensorFile *
-open_on_device (GFile       *file,
+open_on_device (GFile             *file,
                 MtlTensorFileMode  mode,
-                MtlDevice   *device)
+                MtlDevice         *device)
 {
   g_autoptr (GError) error = NULL;
   MtlTensorFile *tensors = mtl_tensor_file_open (file, device, mode, NULL, &error);
@@ -57,7 +57,7 @@ open_on_device (GFile       *file,
 }
 
 static inline MtlTensorFile *
-open_file (GFile       *file,
+open_file (GFile             *file,
            MtlTensorFileMode  mode)
 {
   return open_on_device (file, mode, NULL);

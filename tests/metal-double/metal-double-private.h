@@ -180,7 +180,7 @@ void md_device_unreserve (MDDevice *device, size_t size);
 size_t md_round_to_page (size_t size);
 bool md_options_are_valid (MDDevice *device, MTLResourceOptions options);
 MTLStorageMode md_storage_mode (MTLResourceOptions options);
-MTLHazardTrackingMode md_hazard_tracking_mode (MTLResourceOptions  options,
+MTLHazardTrackingMode md_hazard_tracking_mode (MTLResourceOptions    options,
                                                MTLHazardTrackingMode otherwise);
 
 typedef struct

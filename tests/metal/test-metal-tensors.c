@@ -38,7 +38,7 @@ static const struct
 
 /* Owned by the view. */
 static gpointer
-to_tensor (MtlStridedView *view,
+to_tensor (MtlStridedView      *view,
            MtlMetalTensorUsage  usage)
 {
   g_autoptr (GError) error = NULL;
@@ -59,10 +59,10 @@ from_tensor (gpointer tensor)
 }
 
 static void
-check_no_tensor (MtlStridedView *view,
+check_no_tensor (MtlStridedView      *view,
                  MtlMetalTensorUsage  usage,
-                 MtlError        code,
-                 const char     *message)
+                 MtlError             code,
+                 const char          *message)
 {
   assert_fails (mtl_strided_view_to_metal_tensor (view, usage, &error), code, message);
 }
@@ -91,14 +91,14 @@ new_view (int             ordinal,
 }
 
 static void
-check_tensor (gpointer        tensor,
-              MtlStridedView *view,
-              gsize           offset,
+check_tensor (gpointer             tensor,
+              MtlStridedView      *view,
+              gsize                offset,
               MtlMetalTensorUsage  usage,
-              long            data_type,
-              const long     *dims,
-              const long     *strides,
-              unsigned        rank)
+              long                 data_type,
+              const long          *dims,
+              const long          *strides,
+              unsigned             rank)
 {
   MetalFixtureTensor found;
 
@@ -319,9 +319,9 @@ test_offset_of_slice (void)
 
 /* What does not fit does as a copy with the layout that the library proposes. */
 static void
-check_needs_copy (MtlStridedView *view,
+check_needs_copy (MtlStridedView      *view,
                   MtlMetalTensorUsage  usage,
-                  const char     *reason)
+                  const char          *reason)
 {
   g_autoptr (GError) error = NULL;
   MtlStridedLayout *layout = mtl_strided_view_get_layout (view);
