@@ -25,9 +25,6 @@ G_BEGIN_DECLS
  * @MTL_DEVICE_TYPE_HEXAGON: Qualcomm Hexagon
  * @MTL_DEVICE_TYPE_MAIA: Microsoft MAIA
  * @MTL_DEVICE_TYPE_TRN: AWS Trainium
- * @MTL_DEVICE_TYPE_TPU: Google TPU
- * @MTL_DEVICE_TYPE_TPU_HOST: host memory pinned for a TPU
- * @MTL_DEVICE_TYPE_ASCEND: Huawei Ascend
  *
  * The types of devices, with the numbers of DLPack.
  *
@@ -52,9 +49,6 @@ typedef enum
   MTL_DEVICE_TYPE_HEXAGON = 16,
   MTL_DEVICE_TYPE_MAIA = 17,
   MTL_DEVICE_TYPE_TRN = 18,
-  MTL_DEVICE_TYPE_TPU = 19,
-  MTL_DEVICE_TYPE_TPU_HOST = 20,
-  MTL_DEVICE_TYPE_ASCEND = 21,
 } MtlDeviceType;
 
 /**

@@ -359,7 +359,7 @@ MtlDeviceType
 mtl_device_type_from_number (gint32 number)
 {
   if ((number >= MTL_DEVICE_TYPE_CPU && number <= MTL_DEVICE_TYPE_OPENCL)
-      || (number >= MTL_DEVICE_TYPE_VULKAN && number <= MTL_DEVICE_TYPE_ASCEND))
+      || (number >= MTL_DEVICE_TYPE_VULKAN && number <= MTL_DEVICE_TYPE_TRN))
     return number;
 
   return MTL_DEVICE_TYPE_UNKNOWN;

@@ -25,7 +25,6 @@ mtl_dl_device_is_host_accessible (gint32 device_type)
     case MTL_DEVICE_TYPE_CUDA_HOST:
     case MTL_DEVICE_TYPE_ROCM_HOST:
     case MTL_DEVICE_TYPE_CUDA_MANAGED:
-    case MTL_DEVICE_TYPE_TPU_HOST:
       return TRUE;
     default:
       return FALSE;

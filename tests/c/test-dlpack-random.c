@@ -111,8 +111,7 @@ get_item_bits (const Case *self)
 static gboolean
 is_host (gint32 device_type)
 {
-  return device_type == 1 || device_type == 3 || device_type == 11 || device_type == 13
-         || device_type == 20;
+  return device_type == 1 || device_type == 3 || device_type == 11 || device_type == 13;
 }
 
 /* To whose handles an offset can be added. */
