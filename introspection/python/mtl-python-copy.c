@@ -10,6 +10,7 @@ order_from_object (PyObject *object,
                    MtlOrder *order)
 {
   static const char letters[] = { 'C', 'F', 'K', 'A' };
+  Py_UCS4 letter;
   unsigned int number;
 
   if (!PyUnicode_Check (object))
@@ -26,9 +27,10 @@ order_from_object (PyObject *object,
       return -1;
     }
 
+  letter = PyUnicode_GET_LENGTH (object) == 1 ? PyUnicode_READ_CHAR (object, 0) : 0;
   for (number = 0; number < G_N_ELEMENTS (letters); number++)
-    if (PyUnicode_GET_LENGTH (object) == 1
-        && PyUnicode_READ_CHAR (object, 0) == (Py_UCS4) letters[number])
+    if (letter == (Py_UCS4) letters[number]
+        || letter == (Py_UCS4) g_ascii_tolower (letters[number]))
       {
         *order = number;
         return 0;

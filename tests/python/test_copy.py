@@ -220,7 +220,9 @@ def test_copied_bytes():
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "complex64", "int16"])
 def test_comparisons_as_numpys(rng, dtype):
-    values = [0, 1, 1.001, -2] + ([] if dtype == "int16" else [np.nan, np.inf])
+    values = [0, 1, 1.001, -2] + ([] if dtype == "int16" else [np.nan])
+    if dtype.startswith("float"):  # NumPy before 2 has its own mind about complex infinities
+        values.append(np.inf)
     for _ in range(200):
         n = rng.randrange(1, 4)
         a, b = (np.array(rng.choices(values, k=n)).astype(dtype) for _ in range(2))
