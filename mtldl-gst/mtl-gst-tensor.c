@@ -556,7 +556,7 @@ mtl_gst_buffer_get_tensor_id (GstBuffer *buffer,
 }
 
 /**
- * mtl_gst_view_from_tensor:
+ * mtl_gst_view_from_buffer_tensor:
  * @buffer: a buffer
  * @index: which tensor, from 0, in the order of [func@MtlGst.buffer_get_n_tensors]
  * @flags: as for [func@MtlGst.view_from_buffer]
@@ -584,10 +584,10 @@ mtl_gst_buffer_get_tensor_id (GstBuffer *buffer,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_gst_view_from_tensor (GstBuffer    *buffer,
-                          guint         index,
-                          GstMapFlags   flags,
-                          GError      **error)
+mtl_gst_view_from_buffer_tensor (GstBuffer    *buffer,
+                                 guint         index,
+                                 GstMapFlags   flags,
+                                 GError      **error)
 {
 #ifdef MTL_GST_HAS_ANALYTICS
   g_autoptr (MtlStridedLayout) layout = NULL;

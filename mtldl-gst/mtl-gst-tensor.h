@@ -17,10 +17,11 @@ MTL_AVAILABLE_IN_1_0
 const char     *mtl_gst_buffer_get_tensor_id         (GstBuffer       *buffer,
                                                       guint            index);
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_gst_view_from_tensor      (GstBuffer       *buffer,
-                                               guint            index,
-                                               GstMapFlags      flags,
-                                               GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedView *mtl_gst_view_from_buffer_tensor      (GstBuffer       *buffer,
+                                                      guint            index,
+                                                      GstMapFlags      flags,
+                                                      GError         **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_gst_buffer_add_tensor            (GstBuffer       *buffer,
                                                       const char      *id,

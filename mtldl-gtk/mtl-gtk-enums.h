@@ -57,7 +57,7 @@ typedef enum
  * @MTL_GTK_TEXTURE_FLAGS_NONE: colors are not multiplied by the opacity, and
  *   nothing is copied
  * @MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED: colors are multiplied by the opacity
- * @MTL_GTK_TEXTURE_FLAGS_COPY: copy what GTK cannot use as it is
+ * @MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY: copy what GTK cannot use as it is
  *
  * How pixels become a texture, and back.
  *
@@ -67,7 +67,7 @@ typedef enum /*< flags >*/
 {
   MTL_GTK_TEXTURE_FLAGS_NONE = 0,
   MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED = 1 << 0,
-  MTL_GTK_TEXTURE_FLAGS_COPY = 1 << 1,
+  MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY = 1 << 1,
 } MtlGtkTextureFlags;
 
 /**

@@ -384,7 +384,7 @@ mtl_gtk_check_surface (MtlStridedView  *view,
 /**
  * mtl_gtk_surface_from_view:
  * @view: a view of shape [height, width, channels], or [height, width]
- * @format: (type gint): what the elements are to Cairo, a `cairo_format_t`; see
+ * @format: what the elements are to Cairo; see
  *   [func@view_from_surface]
  * @error: return location for a [error@Mtl.Error]
  *

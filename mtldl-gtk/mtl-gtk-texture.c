@@ -267,14 +267,15 @@ copy_memory (MtlStridedView     *view,
  * The elements are `uint8`, `uint16`, `float16` or `float32`. Full intensity is
  * 255, 65535 or 1. The colors are those of sRGB.
  *
- * With %MTL_GTK_TEXTURE_FLAGS_COPY, the library copies what GTK cannot use as
+ * With %MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY, the library copies what GTK cannot use as
  * it is: it changes the order of channels, and makes RGB of gray where GTK has
  * no format for that, which is so before 4.12 and for floats. Without that flag
  * this is an error.
  *
  * ```c
  * g_autoptr (GdkTexture) texture =
- *   mtl_gtk_texture_from_view (pixels, MTL_GTK_CHANNELS_RGB, MTL_GTK_TEXTURE_FLAGS_COPY, &error);
+ *   mtl_gtk_texture_from_view (pixels, MTL_GTK_CHANNELS_RGB, MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY,
+ *                              &error);
  *
  * if (texture != NULL)
  *   gtk_picture_set_paintable (picture, GDK_PAINTABLE (texture));
@@ -287,7 +288,7 @@ copy_memory (MtlStridedView     *view,
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
  * - %MTL_ERROR_NEEDS_COPY: the strides are not those of rows of pixels from top
  *   to bottom, the memory is not aligned to the elements, or GTK has no such
- *   format; not with %MTL_GTK_TEXTURE_FLAGS_COPY
+ *   format; not with %MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY
  * - %MTL_ERROR_OVERFLOW: GTK cannot count so many rows or pixels
  * - %MTL_ERROR_NO_MEMORY: the copy cannot be allocated
  *
@@ -321,14 +322,14 @@ mtl_gtk_texture_from_view (MtlStridedView      *view,
   if (has_format && obstacle == NULL)
     return share_memory (view, &pixel, format);
 
-  if (flags & MTL_GTK_TEXTURE_FLAGS_COPY)
+  if (flags & MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY)
     return copy_memory (view, &pixel, error);
 
   if (!has_format)
     mtl_gtk_memory_format_from_pixel (pixel.dtype, pixel.channels, flags, &format, &missing);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                "The view cannot be a texture without a copy, since %s: allow it with the flag"
-               " COPY",
+               " ALLOW_COPY",
                has_format ? obstacle : missing->message);
   return NULL;
 }

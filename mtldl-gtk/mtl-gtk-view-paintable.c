@@ -54,7 +54,7 @@ typedef struct
  * A read-only view is shown where it is, without a copy. Its memory must not
  * change while it is shown or may still be drawn. This suits frames of a video,
  * each of which is another view, and pictures that are never written again. If
- * GTK cannot use the memory as it is, pass %MTL_GTK_TEXTURE_FLAGS_COPY.
+ * GTK cannot use the memory as it is, pass %MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY.
  *
  * Each state of the picture is another [class@Gdk.Texture], which never
  * changes. A copy is used for another state once its texture is gone, so there
@@ -442,7 +442,7 @@ share_texture (const Source  *source,
                GError       **error)
 {
   return mtl_gtk_texture_from_view (source->view, source->channels,
-                                    source->flags & ~MTL_GTK_TEXTURE_FLAGS_COPY, error);
+                                    source->flags & ~MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY, error);
 }
 
 #if !GTK_CHECK_VERSION (4, 14, 0)
@@ -485,7 +485,8 @@ prepare_source (Source  *source,
                 GError **error)
 {
   const gboolean is_read_only = mtl_strided_view_is_read_only (source->view);
-  const gboolean may_copy = !is_read_only || (source->flags & MTL_GTK_TEXTURE_FLAGS_COPY) != 0;
+  const gboolean may_copy = !is_read_only
+                            || (source->flags & MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY) != 0;
   g_autoptr (GdkTexture) texture = NULL;
   g_autoptr (GError) local_error = NULL;
 

@@ -45,7 +45,7 @@ find_with_key (GPtrArray  *sources,
                const char *key)
 {
   for (guint i = 0; i < sources->len; i++)
-    if (mtl_tensor_file_get_metadata (sources->pdata[i], key) != NULL)
+    if (mtl_tensor_file_lookup_metadata (sources->pdata[i], key) != NULL)
       return sources->pdata[i];
 
   return NULL;
@@ -74,7 +74,7 @@ copy_metadata (GPtrArray             *sources,
 
   for (gsize i = 0; keys[i] != NULL; i++)
     {
-      const char *value = mtl_tensor_file_get_metadata (source, keys[i]);
+      const char *value = mtl_tensor_file_lookup_metadata (source, keys[i]);
       MtlTensorFile *first = find_with_key (sources, keys[i]);
 
       if (first == source)
@@ -82,7 +82,7 @@ copy_metadata (GPtrArray             *sources,
           if (!mtl_tensor_file_builder_set_metadata (builder, keys[i], value, error))
             return FALSE;
         }
-      else if (!g_str_equal (value, mtl_tensor_file_get_metadata (first, keys[i])))
+      else if (!g_str_equal (value, mtl_tensor_file_lookup_metadata (first, keys[i])))
         warn_of_other_value (path, keys[i]);
     }
 

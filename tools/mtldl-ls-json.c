@@ -27,7 +27,7 @@ print_metadata (MtlTensorFile *file)
       tool_print_text (i > 0 ? ",\n    " : "\n    ");
       tool_print_json_text (keys[i]);
       tool_print_text (": ");
-      tool_print_json_text (mtl_tensor_file_get_metadata (file, keys[i]));
+      tool_print_json_text (mtl_tensor_file_lookup_metadata (file, keys[i]));
     }
   tool_print_text (keys[0] != NULL ? "\n  },\n" : "},\n");
 }

@@ -266,7 +266,7 @@ print_metadata (MtlTensorFile *file)
   for (gsize i = 0; keys[i] != NULL; i++)
     {
       g_autofree char *key = tool_escape (keys[i]);
-      g_autofree char *value = tool_escape (mtl_tensor_file_get_metadata (file, keys[i]));
+      g_autofree char *value = tool_escape (mtl_tensor_file_lookup_metadata (file, keys[i]));
 
       tool_print ("  %s: %s\n", key, value);
     }

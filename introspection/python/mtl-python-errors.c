@@ -15,6 +15,8 @@ exception_for_code (int      code,
     {
     case MTL_ERROR_OUT_OF_BOUNDS:
       return PyExc_IndexError;
+    case MTL_ERROR_NOT_FOUND:
+      return PyExc_KeyError;
     case MTL_ERROR_NOT_SUPPORTED:
       return PyExc_NotImplementedError;
     case MTL_ERROR_NOT_HOST_ACCESSIBLE:

@@ -32,6 +32,7 @@ G_BEGIN_DECLS
  * @MTL_ERROR_INVALID_DATA: data from a peer or a file are not valid
  * @MTL_ERROR_CONSUMED: the [class@Mtl.DlpackTensor] was already consumed
  * @MTL_ERROR_BUSY: in use, and has to be free of users for this
+ * @MTL_ERROR_NOT_FOUND: there is nothing of that name
  *
  * The codes of the library's errors. The message has the offending value and
  * the limit.
@@ -52,6 +53,7 @@ typedef enum
   MTL_ERROR_INVALID_DATA,
   MTL_ERROR_CONSUMED,
   MTL_ERROR_BUSY,
+  MTL_ERROR_NOT_FOUND,
 } MtlError;
 
 MTL_AVAILABLE_IN_1_0

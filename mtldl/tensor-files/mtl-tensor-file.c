@@ -416,7 +416,7 @@ get_metadata_table (MtlTensorFile *self)
  * @self: a file of tensors
  *
  * Gets the keys of the file's metadata, in the order of the file; see
- * [method@Mtl.TensorFile.get_metadata].
+ * [method@Mtl.TensorFile.lookup_metadata].
  *
  * Returns: (array zero-terminated=1) (transfer container): the keys, owned by
  *   @self
@@ -439,7 +439,7 @@ mtl_tensor_file_list_metadata_keys (MtlTensorFile *self)
 }
 
 /**
- * mtl_tensor_file_get_metadata:
+ * mtl_tensor_file_lookup_metadata:
  * @self: a file of tensors
  * @key: a key
  *
@@ -453,8 +453,8 @@ mtl_tensor_file_list_metadata_keys (MtlTensorFile *self)
  * Since: 1.0
  */
 const char *
-mtl_tensor_file_get_metadata (MtlTensorFile *self,
-                              const char    *key)
+mtl_tensor_file_lookup_metadata (MtlTensorFile *self,
+                                 const char    *key)
 {
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
   g_return_val_if_fail (key != NULL, NULL);
@@ -475,10 +475,10 @@ find_entry (MtlTensorFile  *self,
 
   quoted = mtl_quote_text (name, strlen (name));
   if (self->table->format == MTL_TENSOR_FILE_FORMAT_NPY)
-    g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+    g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_FOUND,
                  "There is no tensor %s: the only one of a .npy file has the name “”", quoted);
   else
-    g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+    g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_FOUND,
                  "There is no tensor %s among the %" G_GSIZE_FORMAT " of the file", quoted,
                  self->table->n_entries);
   return NULL;
@@ -547,7 +547,7 @@ mtl_tensor_file_lookup_entry (MtlTensorFile *self,
  *
  * Errors:
  *
- * - %MTL_ERROR_OUT_OF_BOUNDS: there is no tensor with that name
+ * - %MTL_ERROR_NOT_FOUND: there is no tensor with that name
  * - the error of [method@Mtl.TensorFileEntry.get_error], if it has one
  * - %MTL_ERROR_INVALID_DATA: the file was changed, truncated or replaced after
  *   it was opened, or the tensor is read and its checksum is wrong

@@ -60,8 +60,8 @@ MTL_AVAILABLE_IN_1_0
 const char         **mtl_tensor_file_list_metadata_keys (MtlTensorFile  *self)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-const char          *mtl_tensor_file_get_metadata      (MtlTensorFile *self,
-                                                        const char    *key);
+const char          *mtl_tensor_file_lookup_metadata      (MtlTensorFile *self,
+                                                           const char    *key);
 MTL_AVAILABLE_IN_1_0
 gboolean             mtl_tensor_file_has_tensor        (MtlTensorFile *self,
                                                         const char    *name);

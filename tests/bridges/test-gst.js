@@ -230,14 +230,14 @@ const tests = {
         if (isOld) {
             throwsMtl('NOT_SUPPORTED', /1\.26/, () =>
                 MtlGst.buffer_add_tensor(buffer, 'scores', scores));
-            throwsMtl('NOT_SUPPORTED', /1\.26/, () => MtlGst.view_from_tensor(buffer, 0));
+            throwsMtl('NOT_SUPPORTED', /1\.26/, () => MtlGst.view_from_buffer_tensor(buffer, 0));
             return;
         }
 
         MtlGst.buffer_add_tensor(buffer, 'scores', scores);
         equal([MtlGst.buffer_get_n_tensors(buffer), MtlGst.buffer_get_tensor_id(buffer, 0)],
             [1, 'scores']);
-        equal(MtlGst.view_from_tensor(buffer, 0).get_address(), scores.get_address());
+        equal(MtlGst.view_from_buffer_tensor(buffer, 0).get_address(), scores.get_address());
     },
 
     foreignMemory() {

@@ -367,17 +367,17 @@ class TensorTest(Test):
             self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', '1.26', MtlGst.buffer_add_tensor,
                                buffer, 'scores', scores)
             self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', '1.26',
-                               MtlGst.view_from_tensor, buffer, 0)
+                               MtlGst.view_from_buffer_tensor, buffer, 0)
             return
 
         self.assertTrue(MtlGst.buffer_add_tensor(buffer, 'scores', scores))
         self.assertEqual(MtlGst.buffer_get_n_tensors(buffer), 1)
         self.assertEqual(MtlGst.buffer_get_tensor_id(buffer, 0), 'scores')
-        with MtlGst.view_from_tensor(buffer, 0) as view:
+        with MtlGst.view_from_buffer_tensor(buffer, 0) as view:
             self.assertEqual(view.get_address(), scores.ctypes.data)
             self.assertEqual(view.tolist(), scores.tolist())
-        self.assert_raises(IndexError, 'OUT_OF_BOUNDS', 'no tensor 1', MtlGst.view_from_tensor,
-                           buffer, 1)
+        self.assert_raises(IndexError, 'OUT_OF_BOUNDS', 'no tensor 1',
+                           MtlGst.view_from_buffer_tensor, buffer, 1)
 
     def test_types(self):
         if Gst.version() < (1, 26):
@@ -391,7 +391,7 @@ class TensorTest(Test):
             MtlGst.buffer_add_tensor(buffer, None, array.T)
         self.assertEqual(MtlGst.buffer_get_n_tensors(buffer), len(arrays))
         for i, array in enumerate(arrays):
-            with MtlGst.view_from_tensor(buffer, i) as view:
+            with MtlGst.view_from_buffer_tensor(buffer, i) as view:
                 self.assertEqual(view.dtype, array.dtype.name)
                 self.assertEqual(view.tolist(), array.T.tolist())
 

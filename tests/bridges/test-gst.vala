@@ -196,11 +196,11 @@ void test_tensors () throws Error {
 		MtlGst.buffer_add_tensor (buffer, "scores", scores);
 		assert (MtlGst.buffer_get_n_tensors (buffer) == 1);
 		assert (MtlGst.buffer_get_tensor_id (buffer, 0) == "scores");
-		assert (MtlGst.view_from_tensor (buffer, 0).get_address () == scores.get_address ());
+		assert (MtlGst.view_from_buffer_tensor (buffer, 0).get_address () == scores.get_address ());
 	} catch (Mtl.Error.NOT_SUPPORTED error) {
 		assert (error.message.contains ("1.26"));
 		try {
-			MtlGst.view_from_tensor (buffer, 0);
+			MtlGst.view_from_buffer_tensor (buffer, 0);
 			assert_not_reached ();
 		} catch (Mtl.Error.NOT_SUPPORTED error) {
 			assert (error.message.contains ("1.26"));

@@ -16,7 +16,7 @@ import {
 } from '../gjs/tap.js';
 
 const {AUTO, BGR, BGRA, GRAY, RGB} = MtlGtk.Channels;
-const {COPY, NONE, PREMULTIPLIED} = MtlGtk.TextureFlags;
+const {ALLOW_COPY, NONE, PREMULTIPLIED} = MtlGtk.TextureFlags;
 const {HEAT} = MtlGtk.ColorMap;
 
 function numbers(...shape) {
@@ -60,7 +60,7 @@ test('a texture of an array, of channels, and of a copy', () => {
     equal(MtlGtk.download_texture(texture, 'uint8', BGRA, PREMULTIPLIED).toArray(), pixels);
 
     throwsMtl('NEEDS_COPY', /reverse order/, () => MtlGtk.texture_from_view(array.flip(0)));
-    const copied = MtlGtk.texture_from_view(array.flip(0), AUTO, COPY);
+    const copied = MtlGtk.texture_from_view(array.flip(0), AUTO, ALLOW_COPY);
     equal(MtlGtk.view_from_texture(copied).toArray(), [pixels[1], pixels[0]]);
     throwsMtl('INVALID_ARGUMENT', /extent of 3; the view has 4/,
         () => MtlGtk.texture_from_view(array, RGB));
@@ -262,7 +262,7 @@ test('a paintable of properties', () => {
     paintable.colors = Mtl.array([[0, 0, 0], [9, 9, 9]], 'uint8');
     equal(errors.slice(1), [null]);
     equal(shownPixels(paintable).toArray()[1][1], [9, 9, 9]);
-    paintable.set({view: numbers(2, 2, 3), channels: BGR, flags: COPY});
+    paintable.set({view: numbers(2, 2, 3), channels: BGR, flags: ALLOW_COPY});
     equal([paintable.error, paintable.channels, paintable.low], [null, BGR, 1]);
     equal(shownPixels(paintable).toArray(), numbers(2, 2, 3).toArray());
 });
@@ -294,7 +294,7 @@ if (MtlGtk.view_from_dmabuf) { // on Linux
 
 test('values of enumerations by their names', async () => {
     const pixels = numbers(2, 3, 3);
-    const texture = MtlGtk.texture_from_view(pixels, 'bgr', 'copy');
+    const texture = MtlGtk.texture_from_view(pixels, 'bgr', 'allow-copy');
     const paintable = MtlGtk.ViewPaintable.new();
 
     equal(MtlGtk.view_from_texture(texture).toArray(),

@@ -18,7 +18,7 @@ gi.require_version('Mtl', '1')
 gi.require_version('MtlGtk', '1')
 from gi.repository import Gdk, Gio, GLib, GObject, Gtk, Mtl, MtlGtk  # noqa: E402
 
-COPY = MtlGtk.TextureFlags.COPY
+ALLOW_COPY = MtlGtk.TextureFlags.ALLOW_COPY
 PREMULTIPLIED = MtlGtk.TextureFlags.PREMULTIPLIED
 
 
@@ -172,7 +172,7 @@ class TextureTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'reverse order') as context:
             MtlGtk.texture_from_view(reversed_rows)
         self.assertEqual(raised_code(context), Mtl.Error.NEEDS_COPY)
-        copied = MtlGtk.view_from_texture(MtlGtk.texture_from_view(reversed_rows, flags=COPY))
+        copied = MtlGtk.view_from_texture(MtlGtk.texture_from_view(reversed_rows, flags=ALLOW_COPY))
         self.assertNotEqual(copied.get_address(), reversed_rows.get_address())
         self.assertEqual(copied.tolist(), reversed_rows.tolist())
 

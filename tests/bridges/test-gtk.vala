@@ -73,7 +73,7 @@ void test_texture_errors () throws Error {
 	var reversed = view.flip (0);
 	assert (failure_of (() => { MtlGtk.texture_from_view (reversed); }) == Mtl.Error.NEEDS_COPY);
 	var texture = MtlGtk.texture_from_view (reversed, MtlGtk.Channels.AUTO,
-	                                        MtlGtk.TextureFlags.COPY);
+	                                        MtlGtk.TextureFlags.ALLOW_COPY);
 	assert (MtlGtk.view_from_texture (texture).array_equal (reversed));
 
 	try {
@@ -268,10 +268,10 @@ void test_properties () throws Error {
 	assert (paintable.error == null && paintable.channels == MtlGtk.Channels.RGB);
 	assert (get_shown (paintable).array_equal (paintable.view));
 
-	paintable.flags = MtlGtk.TextureFlags.COPY;
+	paintable.flags = MtlGtk.TextureFlags.ALLOW_COPY;
 	paintable.colors = make_numbers ({ 2, 3 });
 	paintable.low = -1;
-	assert (paintable.flags == MtlGtk.TextureFlags.COPY && paintable.colors.n_dims == 2);
+	assert (paintable.flags == MtlGtk.TextureFlags.ALLOW_COPY && paintable.colors.n_dims == 2);
 	assert (paintable.color_map == MtlGtk.ColorMap.HEAT && paintable.low == -1
 	        && paintable.high == 5);
 }

@@ -117,7 +117,7 @@ list (User *self)
   g_assert_cmpstr (names[i], ==, ((const char *[]) { "a", "b", "none" })[i]);
   g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, names[i]);
   g_assert_cmpuint (mtl_tensor_file_entry_get_n_bytes (entry), ==, ((int[]) { 3, 8, 0 })[i]);
-  g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "who"), ==, "me");
+  g_assert_cmpstr (mtl_tensor_file_lookup_metadata (tensors, "who"), ==, "me");
 }
 
 static void

@@ -338,8 +338,8 @@ test_metadata (TestFolder    *folder,
   tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   keys = mtl_tensor_file_list_metadata_keys (tensors);
   g_assert_cmpstrv ((char **) keys, (char **) expected);
-  g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
-  g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "a\n"), ==, "\"\\");
+  g_assert_cmpstr (mtl_tensor_file_lookup_metadata (tensors, "format"), ==, "pt");
+  g_assert_cmpstr (mtl_tensor_file_lookup_metadata (tensors, "a\n"), ==, "\"\\");
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 0);
 }
 

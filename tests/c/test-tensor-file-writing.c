@@ -158,7 +158,7 @@ test_async (TestFolder    *folder,
   g_assert_cmpfloat (read_value (file), ==, 1);
   tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 2);
-  g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
+  g_assert_cmpstr (mtl_tensor_file_lookup_metadata (tensors, "format"), ==, "pt");
 
   g_cancellable_cancel (cancellable);
   g_clear_object (&result);
@@ -197,7 +197,7 @@ assert_series (GFile *index,
   g_autoptr (MtlTensorFile) tensors = open_file (index, MTL_TENSOR_FILE_MODE_READ);
 
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, n);
-  g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
+  g_assert_cmpstr (mtl_tensor_file_lookup_metadata (tensors, "format"), ==, "pt");
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *name = g_strdup_printf ("tensor %u", i);
@@ -294,7 +294,7 @@ test_shards_alone (TestFolder    *folder,
           g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
           guint64 place = get_place (tensors, names[order][i][0]);
 
-          g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
+          g_assert_cmpstr (mtl_tensor_file_lookup_metadata (tensors, "format"), ==, "pt");
           g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 3);
           g_assert_cmpuint (place % 4096, ==, 0);
           for (guint j = 0; j < 3; j++)

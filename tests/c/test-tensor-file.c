@@ -40,8 +40,8 @@ test_description (TestFolder    *folder,
   g_assert_no_error (error);
   g_assert_cmpstrv ((char **) all, (char **) names);
   g_assert_cmpstrv ((char **) all_keys, (char **) keys);
-  g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "who"), ==, "me");
-  g_assert_null (mtl_tensor_file_get_metadata (tensors, "what"));
+  g_assert_cmpstr (mtl_tensor_file_lookup_metadata (tensors, "who"), ==, "me");
+  g_assert_null (mtl_tensor_file_lookup_metadata (tensors, "what"));
   g_assert_true (mtl_tensor_file_get_file (tensors) == file);
   g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_TENSOR_FILE_MODE_MAP);
   g_assert_cmpint (mtl_tensor_file_get_format (tensors), ==, MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
@@ -231,7 +231,7 @@ test_sharded (TestFolder    *folder,
 
       g_assert_cmpstr (name, ==, "2");
       g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 3);
-      g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
+      g_assert_cmpstr (mtl_tensor_file_lookup_metadata (tensors, "format"), ==, "pt");
       assert_tensor (tensors, "x", 2, 3);
       assert_tensor (tensors, "y", -1);
       assert_tensor (tensors, "z", 1);
@@ -334,7 +334,7 @@ test_sharded_missing (TestFolder    *folder,
     g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
     /* Only those that are left are read. */
-    g_assert_null (mtl_tensor_file_get_metadata (tensors, "format"));
+    g_assert_null (mtl_tensor_file_lookup_metadata (tensors, "format"));
     assert_tensor (tensors, "y", -1);
     assert_refused (tensors, "x", G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "1” cannot be opened");
     assert_refused (tensors, "z", G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "1” cannot be opened");
@@ -391,7 +391,7 @@ test_missing_tensor (TestFolder    *folder,
   g_autoptr (GFile) file = write_three (folder, "file");
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
-  assert_fails (mtl_tensor_file_load_view (tensors, "c\n", NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
+  assert_fails (mtl_tensor_file_load_view (tensors, "c\n", NULL, &error), MTL_ERROR_NOT_FOUND,
                 "no tensor “c\\n” among the 3");
   g_assert_null (mtl_tensor_file_lookup_entry (tensors, ""));
   g_assert_false (mtl_tensor_file_has_tensor (tensors, ""));
@@ -554,9 +554,9 @@ test_bare (void)
   g_assert_null (names[0]);
   g_assert_null (keys[0]);
   g_assert_null (mtl_tensor_file_get_file (tensors));
-  g_assert_null (mtl_tensor_file_get_metadata (tensors, "format"));
+  g_assert_null (mtl_tensor_file_lookup_metadata (tensors, "format"));
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 0);
-  assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
+  assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), MTL_ERROR_NOT_FOUND,
                 "“a”");
   assert_properties (tensors);
   g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, "");

@@ -132,7 +132,7 @@ list (MtlTensorFile *file)
 
   g_assert_cmpuint (g_strv_length ((char **) all), ==, n);
   for (gsize i = 0; keys[i] != NULL; i++)
-    g_assert_nonnull (mtl_tensor_file_get_metadata (file, keys[i]));
+    g_assert_nonnull (mtl_tensor_file_lookup_metadata (file, keys[i]));
   for (guint i = 0; i < MIN (n, MAX_TENSORS); i++)
     {
       g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (file), i);

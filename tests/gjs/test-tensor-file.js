@@ -43,7 +43,7 @@ test('a file tells of its tensors', () => withFile(Mtl.TensorFileMode.AUTO, (ten
     equal(tensors.list_names(), ['a', 'b']);
     equal(tensors.get_n_items(), 2);
     equal(tensors.list_metadata_keys(), ['format']);
-    equal([tensors.get_metadata('format'), tensors.get_metadata('x')], ['pt', null]);
+    equal([tensors.lookup_metadata('format'), tensors.lookup_metadata('x')], ['pt', null]);
     ok(tensors.get_file() === file && entry.get_file() === file);
     ok(tensors.get_device() === host);
     equal([tensors.get_mode(), tensors.mode], [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.MAP]);
@@ -59,7 +59,7 @@ test('tensors are views', () => {
             equal(tensors.load_view('a').toArray(), [5]);
             equal(tensors.get_item(1).load_view().toArray(), [[-2], [513]]);
             equal(tensors.load_view('a').is_read_only(), mode === Mtl.TensorFileMode.MAP);
-            throwsMtl('OUT_OF_BOUNDS', /“c”/, () => tensors.load_view('c'));
+            throwsMtl('NOT_FOUND', /“c”/, () => tensors.load_view('c'));
         });
     }
 });

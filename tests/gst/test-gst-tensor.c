@@ -213,7 +213,8 @@ assert_has_tensor (GstBuffer      *buffer,
                    MtlStridedView *expected)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) view = mtl_gst_view_from_tensor (buffer, index, GST_MAP_READ, &error);
+  g_autoptr (MtlStridedView) view =
+    mtl_gst_view_from_buffer_tensor (buffer, index, GST_MAP_READ, &error);
 
   g_assert_no_error (error);
   g_assert_cmpstr (mtl_gst_buffer_get_tensor_id (buffer, index), ==, id);
@@ -345,14 +346,14 @@ test_foreign (void)
   g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, 2);
   g_assert_null (mtl_gst_buffer_get_tensor_id (buffer, 0));
 
-  view = mtl_gst_view_from_tensor (buffer, 0, GST_MAP_WRITE, &error);
+  view = mtl_gst_view_from_buffer_tensor (buffer, 0, GST_MAP_WRITE, &error);
   g_assert_no_error (error);
   g_assert_false (mtl_strided_view_is_read_only (view));
   g_assert_cmpint (mtl_strided_view_get_strides (view, &n_dims)[0], ==, 1);
   g_assert_cmpint (mtl_strided_view_get_strides (view, &n_dims)[1], ==, 3);
 
   g_clear_object (&view);
-  view = mtl_gst_view_from_tensor (buffer, 1, GST_MAP_READ, &error);
+  view = mtl_gst_view_from_buffer_tensor (buffer, 1, GST_MAP_READ, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (mtl_strided_view_get_n_dims (view), ==, 0);
 }
@@ -388,8 +389,8 @@ test_bad_tensors (void)
                                        cases[i].n_bytes, cases[i].dims, 3);
 
       set_tensors (buffer, &tensor, 1);
-      assert_fails (mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READ, &error), cases[i].code,
-                    cases[i].value);
+      assert_fails (mtl_gst_view_from_buffer_tensor (buffer, 0, GST_MAP_READ, &error),
+                    cases[i].code, cases[i].value);
     }
 }
 
@@ -470,7 +471,7 @@ test_random_tensors (void)
       gint64 bit = 0;
 
       set_tensors (buffer, &tensor, 1);
-      view = mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READ, &error);
+      view = mtl_gst_view_from_buffer_tensor (buffer, 0, GST_MAP_READ, &error);
       g_assert_true ((view != NULL) == is_viewed (tensor));
       g_assert_true ((view != NULL) == (error == NULL));
       if (view == NULL)
@@ -501,12 +502,12 @@ test_without_data (void)
 
   set_tensors (buffer, &tensor, 1);
   gst_clear_buffer (&tensor->data);
-  assert_fails (mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_buffer_tensor (buffer, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_DATA, "Tensor 0");
 
   meta = gst_buffer_get_tensor_meta (buffer);
   meta->tensors[0] = NULL;
-  assert_fails (mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_buffer_tensor (buffer, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_DATA, "Tensor 0");
   g_assert_null (mtl_gst_buffer_get_tensor_id (buffer, 0));
   g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, 1);
@@ -621,9 +622,10 @@ assert_has_tensors (GstBuffer      *buffer,
     assert_has_tensor (buffer, i, expected->ids->pdata[i], expected->views->pdata[i]);
 
   g_assert_null (mtl_gst_buffer_get_tensor_id (buffer, expected->views->len));
-  assert_fails (mtl_gst_view_from_tensor (buffer, expected->views->len, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_buffer_tensor (buffer, expected->views->len, GST_MAP_READ,
+                                                 &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "no tensor");
-  assert_fails (mtl_gst_view_from_tensor (buffer, G_MAXUINT, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_buffer_tensor (buffer, G_MAXUINT, GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "4294967295");
 }
 
@@ -690,7 +692,7 @@ test_related_lifetime (void)
     meta, g_quark_from_static_string ("simple"), GST_TENSOR_DATA_TYPE_UINT8,
     gst_buffer_new_memdup ((guint8[]) { 1, 2, 3 }, 3), GST_TENSOR_DIM_ORDER_ROW_MAJOR, 1,
     (gsize[]) { 3 }, NULL));
-  view = mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READWRITE, &error);
+  view = mtl_gst_view_from_buffer_tensor (buffer, 0, GST_MAP_READWRITE, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (mtl_gst_buffer_get_tensor_id (buffer, 0), ==, "simple");
   gst_clear_buffer (&buffer);
@@ -712,7 +714,7 @@ test_bad_places (void)
   g_assert_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY);
   g_clear_error (&error);
 
-  g_assert_null (mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READ, &error));
+  g_assert_null (mtl_gst_view_from_buffer_tensor (buffer, 0, GST_MAP_READ, &error));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS);
   g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, 0);
 }
@@ -729,7 +731,7 @@ test_without_tensors (void)
 
   g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, 0);
   g_assert_null (mtl_gst_buffer_get_tensor_id (buffer, 0));
-  g_assert_null (mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READ, &error));
+  g_assert_null (mtl_gst_view_from_buffer_tensor (buffer, 0, GST_MAP_READ, &error));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED);
   g_clear_error (&error);
   g_assert_false (mtl_gst_buffer_add_tensor (buffer, NULL, view, &error));

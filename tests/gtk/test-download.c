@@ -123,7 +123,7 @@ test_own_textures (void)
           source = slice (memory, "1:4, 1:6");
           set_random_pixels (source, pixel.letters, premultiplied);
           texture = get_texture (source, channels,
-                                 MTL_GTK_TEXTURE_FLAGS_COPY
+                                 MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY
                                  | (premultiplied ? MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED : 0));
           check_downloads (texture, source, &pixel);
         }

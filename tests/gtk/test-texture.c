@@ -401,7 +401,7 @@ test_copies (void)
             g_clear_error (&error);
             g_clear_object (&texture);
 
-            texture = get_texture (view, channels, flags | MTL_GTK_TEXTURE_FLAGS_COPY);
+            texture = get_texture (view, channels, flags | MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY);
             copy = get_texture_view (texture);
             g_assert_true (shared == (mtl_strided_view_get_address (copy)
                                       == mtl_strided_view_get_address (view)));
@@ -429,8 +429,8 @@ test_gray (void)
 
       for (int i = 0; i < 15; i++)
         set_number_at (view, i / 5, i % 5, 0, 17 * i);
-      texture = get_texture (view, MTL_GTK_CHANNELS_AUTO, MTL_GTK_TEXTURE_FLAGS_COPY);
-      named = get_texture (view, MTL_GTK_CHANNELS_GRAY, MTL_GTK_TEXTURE_FLAGS_COPY);
+      texture = get_texture (view, MTL_GTK_CHANNELS_AUTO, MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY);
+      named = get_texture (view, MTL_GTK_CHANNELS_GRAY, MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY);
       pixels = get_gtk_pixels (texture);
       named_pixels = get_gtk_pixels (named);
       for (int i = 0; i < 15; i++)
@@ -458,8 +458,8 @@ test_channels_by_number (void)
       g_autofree guint8 *pixels = NULL, *named_pixels = NULL;
 
       set_random_pixels (view, orders[expected[n - 1]], FALSE);
-      texture = get_texture (view, MTL_GTK_CHANNELS_AUTO, MTL_GTK_TEXTURE_FLAGS_COPY);
-      named = get_texture (view, expected[n - 1], MTL_GTK_TEXTURE_FLAGS_COPY);
+      texture = get_texture (view, MTL_GTK_CHANNELS_AUTO, MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY);
+      named = get_texture (view, expected[n - 1], MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY);
       pixels = get_gtk_pixels (texture);
       named_pixels = get_gtk_pixels (named);
       g_assert_cmpmem (pixels, 60, named_pixels, 60);
@@ -537,7 +537,7 @@ test_reasons_to_copy (void)
       g_autoptr (MtlStridedView) part = slice (view, cases[i].part);
 
       assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, cases[i].reason);
-      assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, "COPY");
+      assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, "ALLOW_COPY");
     }
 
   planes = mtl_strided_view_permute (view, AXES (0, 2, 1), &error);
@@ -627,7 +627,7 @@ test_devices (void)
 
   assert_refused (view, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NOT_HOST_ACCESSIBLE, "“Test”");
   assert_fails (mtl_gtk_texture_from_view (view, MTL_GTK_CHANNELS_RGB,
-                                           MTL_GTK_TEXTURE_FLAGS_COPY, &error),
+                                           MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY, &error),
                 MTL_ERROR_NOT_HOST_ACCESSIBLE, "“Test”");
 }
 

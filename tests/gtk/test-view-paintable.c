@@ -41,7 +41,7 @@ static const Format formats[] = {
 
 #define RGBA (&formats[0])
 
-static const Format copied = FORMAT (UINT8, 4, RGBA, MTL_GTK_TEXTURE_FLAGS_COPY, R8G8B8A8, 4);
+static const Format copied = FORMAT (UINT8, 4, RGBA, MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY, R8G8B8A8, 4);
 
 typedef struct
 {
@@ -1131,7 +1131,7 @@ test_builder (void)
     "    <property name='high'>120</property>"
     "  </object>"
     "  <object class='MtlGtkViewPaintable' id='image'>"
-    "    <property name='flags'>premultiplied|copy</property>"
+    "    <property name='flags'>premultiplied|allow-copy</property>"
     "    <property name='channels'>rgba</property>"
     "    <property name='view'>pixels</property>"
     "  </object>"

@@ -233,7 +233,8 @@ GTK_WRONG = {
     "paintable.props.error = None": "is read-only",
 }
 GTK_RIGHT = [
-    "MtlGtk.texture_from_view(numpy.zeros((2, 3)), 'gray', MtlGtk.TextureFlags.COPY).get_width()",
+    "MtlGtk.texture_from_view(numpy.zeros((2, 3)), 'gray',"
+    " MtlGtk.TextureFlags.ALLOW_COPY).get_width()",
     "MtlGtk.view_from_texture(MtlGtk.texture_from_view(view, MtlGtk.Channels.RGBA)).T",
     "MtlGtk.download_texture(texture, numpy.float32, 'rgba', cancellable=Gio.Cancellable()).T",
     "MtlGtk.download_texture_async(texture, 'f4', callback=lambda source, result: None)",
@@ -248,7 +249,7 @@ GTK_RIGHT = [
     "MtlGtk.check_surface([[1]], cairo.FORMAT_A8), MtlGtk.view_from_surface(surface).T",
     "MtlGtk.view_from_dmabuf(open('a'), 0, layout, 'u1', flags=Mtl.BufferFlags.NONE).T",
     "MtlGtk.texture_from_dmabuf(Gdk.Display.get_default(), 3, 0, layout, 'XR24').get_width() + 1",
-    "paintable.set_view(numpy.zeros((2, 3)), 'gray', MtlGtk.TextureFlags.COPY)",
+    "paintable.set_view(numpy.zeros((2, 3)), 'gray', MtlGtk.TextureFlags.ALLOW_COPY)",
     "paintable.set_view(None), paintable.set_color_map('heat', 0, 1)",
     "paintable.set_color_map('none')",
     "MtlGtk.ViewPaintable(view=numpy.zeros((2, 3)), color_map='heat', high=5)",

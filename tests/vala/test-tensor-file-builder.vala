@@ -28,7 +28,7 @@ void test_write () throws GLib.Error {
 	assert_true (new_builder ().write (file, null, (current, total) => done = current));
 	assert_written (file);
 	assert_true (done == file.query_info ("standard::size", NONE).get_size ());
-	assert_cmpstr (new Mtl.TensorFile.open (file).get_metadata ("format"), EQ, "pt");
+	assert_cmpstr (new Mtl.TensorFile.open (file).lookup_metadata ("format"), EQ, "pt");
 	file.delete ();
 }
 

@@ -21,7 +21,7 @@ void test_description () throws GLib.Error {
 	assert_int64s (entry.shape, { 2, 1 });
 	assert_cmpstr (string.joinv (" ", tensors.list_names ()), EQ, "a b");
 	assert_cmpstr (string.joinv (" ", tensors.list_metadata_keys ()), EQ, "format");
-	assert_cmpstr (tensors.get_metadata ("format"), EQ, "pt");
+	assert_cmpstr (tensors.lookup_metadata ("format"), EQ, "pt");
 	assert_cmpuint (tensors.get_n_items (), EQ, 2);
 	assert_true (tensors.get_file () == file && entry.get_file () == file);
 	assert_true (Mtl.TensorFile.open_path (file.get_path ()).file.equal (file));
@@ -49,7 +49,7 @@ void test_views () throws GLib.Error {
 		try {
 			tensors.load_view ("c");
 			assert_not_reached ();
-		} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+		} catch (Mtl.Error.NOT_FOUND e) {
 			assert_true (e.message.contains ("“c”"));
 		}
 		file.delete ();
@@ -68,7 +68,7 @@ void test_iteration () throws GLib.Error {
 	try {
 		assert_view (tensors["c"], "");
 		assert_not_reached ();
-	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+	} catch (Mtl.Error.NOT_FOUND e) {
 		assert_true (e.message.contains ("“c”"));
 	}
 	file.delete ();

@@ -958,7 +958,7 @@ function _defineMembers(elementAccess) {
         },
         // file.metadata: the metadata of the file, in a new Map.
         metadata() {
-            return new Map(this.list_metadata_keys().map(key => [key, this.get_metadata(key)]));
+            return new Map(this.list_metadata_keys().map(key => [key, this.lookup_metadata(key)]));
         },
     });
     _defineMethods(Mtl.TensorFile.prototype, {

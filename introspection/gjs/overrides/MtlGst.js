@@ -16,7 +16,7 @@ function _toVideoFormat({VideoFormat}, format) {
 }
 
 const VIEWS = ['view_from_audio_buffer', 'view_from_audio_buffer_channel', 'view_from_buffer',
-    'view_from_buffer_with_caps', 'view_from_tensor', 'view_from_video_buffer',
+    'view_from_buffer_with_caps', 'view_from_buffer_tensor', 'view_from_video_buffer',
     'view_from_video_buffer_component', 'view_from_video_frame', 'view_from_video_frame_component'];
 
 // The last arguments can be left out, element types and formats be names such as 'float32' and

@@ -192,8 +192,7 @@ def _make_getitem(load_view):
             exception = exception_for(error)
             if exception is None:
                 raise
-            # Here, only an unknown name is out of bounds.
-            if isinstance(exception, IndexError):
+            if isinstance(exception, KeyError):
                 raise KeyError(_missing(self, name)) from None
             raise exception from error
 
@@ -257,7 +256,7 @@ def _values(self):
 
 def _metadata(self):
     """The metadata of the file, in a new dict."""
-    return {key: self.get_metadata(key) for key in self.list_metadata_keys()}
+    return {key: self.lookup_metadata(key) for key in self.list_metadata_keys()}
 
 
 def _file_repr(self):
