@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from hostile_producer import Exporter, Producer, exchange_api
 
 READ_ONLY, IS_COPIED, PADDED = 1, 2, 4
-HOSTS = {1, 3, 11, 13, 20}
+HOSTS = {1, 3, 11, 13}
 ADDRESSED = HOSTS | {2, 10, 14}
 PAGE = mmap.PAGESIZE
 
