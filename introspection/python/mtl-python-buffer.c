@@ -204,6 +204,7 @@ exporter_get_buffer (PyObject  *self,
   MtlStridedView *view;
   int status;
 
+  meet_numpy ();
   if (is_view (self))
     return fill_buffer (self, get_view (self), buffer, flags);
 

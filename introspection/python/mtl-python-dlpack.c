@@ -246,8 +246,7 @@ export_either_way (MtlStridedView  *view,
   Absence absence;
   gpointer managed;
 
-  if (!(request->flags & MTL_DLPACK_FLAGS_COPY)
-      && mtl_device_get_device_type (mtl_strided_view_get_device (view)) == MTL_DEVICE_TYPE_CPU)
+  if (!(request->flags & MTL_DLPACK_FLAGS_COPY) && is_on_host (view))
     {
       GError *local_error = NULL;
 
@@ -425,6 +424,7 @@ exporter_dlpack (PyObject        *self,
   MtlStridedView *view;
   PyObject *capsule;
 
+  meet_numpy ();
   if (n_args > 0)
     {
       PyErr_Format (PyExc_TypeError, "__dlpack__() takes only keyword arguments (%zd given)",

@@ -629,6 +629,7 @@ module_from_dlpack (PyObject         *module,
   PyObject *device = Py_None, *copy = Py_None;
   int device_type = MTL_DEVICE_TYPE_UNKNOWN;
 
+  meet_numpy ();
   if (n_args != 1)
     {
       PyErr_Format (PyExc_TypeError, "from_dlpack() takes one positional argument (%zd given)",

@@ -128,6 +128,17 @@ PyObject *bounds_from_ints  (gint64        min,
 
 /* Functions that use views: mtl-python-use.c */
 int       prepare_use       (void);
+
+/* Calls what waits for NumPy to be imported. */
+extern PyObject *numpy_hook;
+void      meet_numpy_if_imported (void);
+
+static inline void
+meet_numpy (void)
+{
+  if (numpy_hook != NULL)
+    meet_numpy_if_imported ();
+}
 PyObject *module_using      (PyObject     *module,
                              PyObject     *function);
 
@@ -280,6 +291,13 @@ has_whole_bytes (MtlStridedView *view)
   return (bits != 0 && bits % 8 == 0) || item_bits_of (view) % 8 == 0;
 }
 
+/* Asking the device for its type takes longer. */
+static inline gboolean
+is_on_host (MtlStridedView *view)
+{
+  return mtl_strided_view_get_device (view) == mtl_device_get_host ();
+}
+
 /* Releasing the GIL costs 15 ns, plus a turn of every other thread that waits
  * for it. Work on fewer bytes than this is done sooner. */
 #define BYTES_WORTH_A_TURN 16384
@@ -287,7 +305,7 @@ has_whole_bytes (MtlStridedView *view)
 static inline gboolean
 is_worth_a_turn (MtlStridedView *view)
 {
-  return mtl_device_get_device_type (mtl_strided_view_get_device (view)) != MTL_DEVICE_TYPE_CPU
+  return !is_on_host (view)
          || mtl_strided_view_get_volume (view)
               >= BYTES_WORTH_A_TURN * 8 / item_bits_of (view);
 }

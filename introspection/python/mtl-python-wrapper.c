@@ -206,13 +206,22 @@ take_object (PyObject *wrapper)
   return NULL;
 }
 
+static void
+dealloc_saving_error (PyObject *self)
+{
+  PyObject *error, *value, *traceback;
+
+  PyErr_Fetch (&error, &value, &traceback);
+  dealloc_by_pygobject (self);
+  PyErr_Restore (error, value, traceback);
+}
+
 /* Without an object, PyGObject only frees the wrapper. The object ends after that, when no other
  * code can find the wrapper. */
 static void
 wrapper_dealloc (PyObject *self)
 {
   PyTypeObject *type = Py_TYPE (self);
-  PyObject *error, *value, *traceback;
   GObject *object;
 
   if ((type == classes.view || type == classes.layout) && type->tp_finalize != NULL
@@ -222,9 +231,10 @@ wrapper_dealloc (PyObject *self)
   PyObject_GC_UnTrack (self);
   Py_TRASHCAN_BEGIN (self, wrapper_dealloc)
   object = take_object (self);
-  PyErr_Fetch (&error, &value, &traceback);
-  dealloc_by_pygobject (self);
-  PyErr_Restore (error, value, traceback);
+  if (object != NULL && PyErr_Occurred () == NULL)
+    dealloc_by_pygobject (self);
+  else
+    dealloc_saving_error (self);
   Py_DECREF (type);
   if (object != NULL)
     unref_object (object);

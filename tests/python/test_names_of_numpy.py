@@ -151,7 +151,11 @@ def test_no_probe_imports_numpy():
 
 
 @pytest.mark.parametrize("first", ["import numpy", "", "dir(view)", "view.sum", "view + 1",
-                                   "view[[0]]", "import numpy; Mtl.asview(numpy.ones(3))"])
+                                   "view[[0]]", "import numpy; Mtl.asview(numpy.ones(3))",
+                                   "import numpy; numpy.asarray(view)",
+                                   "import numpy; numpy.from_dlpack(view)",
+                                   "import numpy; Mtl.from_dlpack(numpy.ones(3))",
+                                   "import numpy; memoryview(view.get_buffer())"])
 def test_the_class_does_without_getattr_once_numpy_is_there(first):
     """Methods then take no longer than without it."""
     before, after = (first, "") if first == "import numpy" else ("", first)

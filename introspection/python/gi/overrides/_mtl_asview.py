@@ -90,15 +90,9 @@ def view_of_assigned(x, dtype):
     return view_of_values(x)
 
 
-# The override's work that is put off until NumPy is imported.
-meet_numpy = None
-
-
 def _asview(x):
     if isinstance(x, StridedView):
         return x
-    if meet_numpy is not None and sys.modules.get("numpy") is not None:
-        meet_numpy()
     if is_literal(x):
         return _view_of_nested(x)
     if hasattr(type(x), "__dlpack__"):

@@ -9,7 +9,7 @@ import operator
 import sys
 
 from ..module import get_introspection_module
-from . import _mtl, _mtl_asview
+from . import _mtl
 from ._mtl_asview import view_of_values
 from ._mtl_elements import is_array
 from ._mtl_reductions import accumulating, accumulating_method, is_narrow
@@ -159,7 +159,6 @@ def _add_those_of(ndarray):
             setattr(StridedView, name, _method(name) if is_method else _attribute(name))
     with contextlib.suppress(AttributeError):  # another thread was here
         del StridedView.__getattr__
-    _mtl_asview.meet_numpy = None
 
 
 def _view_getattr(self, name):
@@ -362,6 +361,7 @@ def install():
     for name, advice in _INSTEAD.items():
         setattr(StridedView, name, _instead(name, advice))
     StridedView.__getattr__ = _view_getattr
-    _mtl_asview.meet_numpy = import_numpy
     if sys.modules.get("numpy") is not None:
         import_numpy()
+    else:
+        _mtl.when_numpy_is_imported(import_numpy)
