@@ -4,7 +4,6 @@
 
 #include "mtl-copy-box-private.h"
 #include "mtl-copy-plan-axes-private.h"
-#include "mtl-copy-program-private.h"
 
 /* Elements of any layout, in boxes: some of the axes next to each other in the
  * destination, and of that along which the source moves least as much as a line. The
@@ -31,27 +30,15 @@ typedef struct
   gint32 buffer[MTL_COPY_BOX_UNITS]; /* in units, unless the rows are along the first axis */
 } Table;
 
-/* The lines of the source that a box reads, from its first unit. */
-typedef struct
-{
-  gsize n;
-  gint32 offsets[MTL_COPY_BOX_UNITS];
-} Lines;
-
 /* Each is NULL if it is not needed. */
 typedef struct
 {
   const MtlCopyPlan *plan;
   const Table *whole;
   Table *edge; /* of smaller boxes */
-  const Lines *lines; /* that are prefetched */
   guint8 *gathered;
   guint8 *converted;
   Sink *sink;
-#if MTL_COPY_PROGRAM_WIDTH > 0
-  const Program *program; /* for whole boxes */
-  const Program *row_program; /* for one vector of a row */
-#endif
 } Workspace;
 
 /* --- Tables */
@@ -375,187 +362,18 @@ find_box (Box             *self,
   self->n_units = self->n_rows * self->row;
 }
 
-#if MTL_COPY_PROGRAM_WIDTH > 0
-
-/* Nanoseconds, roughly: a unit that is loaded by its offset, a window, a vector, and a
- * byte of a vector that is compiled. */
-#define UNIT_COST 0.25
-#define WINDOW_COST (MTL_COPY_PROGRAM_WIDTH == 64 ? 0.45 : 0.35)
-#define VECTOR_COST 0.2
-#define COMPILE_COST 5
-
-static void
-list_units (const MtlCopyPlan *plan,
-            const Table       *table,
-            gint32            *offsets)
-{
-  gsize n = plan->row_axis >= 0 ? plan->part[plan->row_axis] : 1;
-  gssize step = plan->row_axis >= 0 ? plan->axes[plan->row_axis].source_step : 0;
-
-  for (gsize i = 0; i < table->n_rows; i++)
-    {
-      gint32 *row = offsets + (plan->row_axis > 0 ? (gsize) table->buffer[i] : i * n);
-
-      for (gsize k = 0; k < n; k++)
-        row[k * table->row_step] = table->source[i] + (gint32) ((gssize) k * step);
-    }
-}
-
-/* Whether one could be, for so many boxes. */
-static gboolean
-may_have_program (const MtlCopyPlan *plan,
-                  gsize              n_boxes)
-{
-  gsize size = plan->unit_source_size, n_units = mtl_copy_plan_count_box_units (plan);
-
-  if (plan->transposed > 0)
-    return FALSE;
-  if (!plan->is_dense && plan->n_run == 0 && plan->job.convert == NULL)
-    return FALSE; /* units are moved one by one anyway */
-
-  return size <= 8 && n_units <= MTL_COPY_BOX_UNITS && n_units * size <= MTL_COPY_PROGRAM_BYTES
-         && n_boxes * UNIT_COST >= 2 * size * COMPILE_COST;
-}
-
-static gboolean
-compile_program (Program           *self,
-                 const MtlCopyPlan *plan,
-                 const Table       *table,
-                 gsize              n_boxes)
-{
-  gint32 offsets[MTL_COPY_BOX_UNITS];
-  gsize size = plan->unit_source_size, n_units = mtl_copy_plan_count_box_units (plan);
-  double most = UNIT_COST * MTL_COPY_PROGRAM_WIDTH / size - VECTOR_COST
-                - COMPILE_COST * MTL_COPY_PROGRAM_WIDTH / (double) n_boxes;
-
-  if (most < WINDOW_COST)
-    return FALSE;
-
-  list_units (plan, table, offsets);
-  return MTL_KERNEL (compile) (self, offsets, n_units, size, (guint) (most / WINDOW_COST));
-}
-
-/* Rows of so many units in all make a program for one of their vectors worth it. */
-#define LEAST_FOR_ROW_PROGRAM 768
-
-/* Rows that are contiguous in a buffer or the destination, and have at least a vector. */
-static gboolean
-may_have_row_program (const MtlCopyPlan *plan,
-                      gsize              n_boxes)
-{
-  gsize size = plan->unit_source_size;
-
-  if (MTL_COPY_PROGRAM_WIDTH == 16 && plan->row_axis == 0
-      && are_near (plan->part[0], plan->axes[0].source_step, size))
-    return FALSE; /* their kernel needs no program */
-
-  return size <= 8 && (size & (size - 1)) == 0 && plan->row_axis == 0
-         && plan->part[0] * size >= MTL_COPY_PROGRAM_WIDTH
-         && n_boxes * mtl_copy_plan_count_box_units (plan) >= LEAST_FOR_ROW_PROGRAM;
-}
-
-/* How many rows after each other read no bytes beyond the source. */
-static gsize
-count_readable_rows (const Workspace *self,
-                     const UnitRows  *rows)
-{
-  gsize n_units = MTL_COPY_PROGRAM_WIDTH / self->plan->unit_source_size, n = 0;
-  gssize last = (gssize) (rows->n - n_units) * rows->source_step;
-  gssize reach = self->row_program->reach + MAX (last, 0);
-  gssize most = self->plan->source_end - rows->source - reach;
-
-  while (n < rows->n_rows && rows->source_offsets[n] <= most)
-    n++;
-  return n;
-}
-
-/* Returns how many rows were moved. */
-static gsize
-run_row_program (const Workspace *self,
-                 const UnitRows  *rows)
-{
-  gsize size = self->plan->unit_source_size;
-  UnitRows readable = *rows;
-
-  if (self->row_program == NULL || rows->n * size < MTL_COPY_PROGRAM_WIDTH)
-    return 0;
-
-  readable.n_rows = count_readable_rows (self, rows);
-  MTL_KERNEL (repeat_program) (self->row_program, &readable, size);
-  return readable.n_rows;
-}
-
-MTL_INLINE gboolean
-has_program (const Workspace *self)
-{
-  return self->program != NULL;
-}
-
-/* A program reads windows, which must not reach beyond the source. */
-MTL_INLINE gboolean
-run_program (const Workspace *self,
-             const Box       *box,
-             guint8          *dest)
-{
-  const MtlCopyPlan *plan = self->plan;
-
-  if (self->program == NULL || box->table != self->whole
-      || box->n_rows != box->table->n_rows
-      || (plan->row_axis >= 0 && box->row != plan->part[plan->row_axis])
-      || plan->source_end - box->place->source < self->program->reach)
-    return FALSE;
-
-  MTL_KERNEL (run_program) (self->program, dest, box->place->source);
-  return TRUE;
-}
-
-#else
-
-#define has_program(self) FALSE
-#define run_program(self, box, dest) FALSE
-
-#endif
-
-/* Worth it if the next box is not in the caches. */
-static void __attribute__ ((noinline))
-prefetch_next (const Workspace *work,
-               const Box       *self)
-{
-  const Lines *lines = work->lines;
-  Place next;
-
-  mtl_place_copy (&next, self->place);
-  mtl_place_go_on (&next, 1);
-  for (gsize i = 0; i < lines->n; i++)
-    __builtin_prefetch ((gpointer) ((guintptr) next.source + (gsize) lines->offsets[i]));
-}
-
 /* Rows that are contiguous in what they are written to, at these offsets, or one after
  * the other if there are none. */
 static void
-pack_rows (const Workspace *work,
-           const Box       *box,
-           guint8          *to,
-           const gint32    *offsets,
-           gsize            size)
+pack_rows (const Box    *box,
+           guint8       *to,
+           const gint32 *offsets,
+           gsize         size)
 {
-  gsize first = 0, row_size = box->row * size;
-  Rows rows = { to, box->place->source, offsets, box->table->source, offsets != NULL ? 1 : row_size,
-                box->n_rows, box->row, size, box->source_step };
+  const Rows rows = { to, box->place->source, offsets, box->table->source,
+                      offsets != NULL ? 1 : box->row * size, box->n_rows, box->row, size,
+                      box->source_step };
 
-#if MTL_COPY_PROGRAM_WIDTH > 0
-  first = run_row_program (work, &(const UnitRows) { to, rows.source, offsets, rows.source_offsets,
-                                                     rows.n_rows, rows.n, rows.source_step });
-#endif
-  if (first == rows.n_rows)
-    return;
-
-  rows.source_offsets += first;
-  rows.n_rows -= first;
-  if (offsets != NULL)
-    rows.dest_offsets += first;
-  else
-    rows.dest += first * row_size;
 #if MTL_COPY_WIDTH > 0
   if (are_near (rows.n, rows.source_step, size))
     {
@@ -566,55 +384,18 @@ pack_rows (const Workspace *work,
   copy_rows (&rows, size);
 }
 
-#if MTL_COPY_WIDTH > 0
-
-/* Transposes units that are contiguous in the source, to a buffer. */
-static void
-transpose_box (const Box *self,
-               guint8    *to,
-               gsize      size)
-{
-  const MtlCopyPlan *plan = self->place->plan;
-  gsize n_items = 1;
-
-  for (guint i = 0; i < plan->transposed; i++)
-    n_items *= mtl_place_get_extent (self->place, plan->inner[i]);
-
-  for (gsize i = 0; i < self->n_rows; i += n_items, to += n_items * self->row * size)
-    MTL_KERNEL (transpose) (&(const MtlCopyBlock) {
-                              .dest = to,
-                              .source = self->place->source + self->table->source[i],
-                              .offsets = self->table->source,
-                              .n_items = n_items,
-                              .n_rows = self->row,
-                              .dest_step = (gssize) (n_items * size),
-                            }, size, FALSE);
-}
-
-#endif
-
 /* To a buffer, or to a destination that is one run. */
 static void
-gather_box (const Workspace *work,
-            const Box       *self,
-            guint8          *to,
-            gsize            size)
+gather_box (const Box *self,
+            guint8    *to,
+            gsize      size)
 {
   const guint8 *source = self->place->source;
 
-  if (work->lines != NULL)
-    prefetch_next (work, self);
-#if MTL_COPY_WIDTH > 0
-  if (work->plan->transposed > 0)
-    {
-      transpose_box (self, to, size);
-      return;
-    }
-#endif
   if (self->row == 1 && self->is_in_order)
     gather (to, source, self->table->source, self->n_rows, size);
   else if (self->is_in_order)
-    pack_rows (work, self, to, NULL, size);
+    pack_rows (self, to, NULL, size);
   else
     copy_rows (&(const Rows) { to, source, self->table->buffer, self->table->source, size,
                                self->n_rows, self->row, self->buffer_step * (gssize) size,
@@ -643,9 +424,8 @@ scatter_box (const Box    *self,
 
 /* Without a buffer between. */
 static void
-move_rows (const Workspace *work,
-           const Box       *self,
-           gsize            size)
+move_rows (const Box *self,
+           gsize      size)
 {
   const Place *place = self->place;
   const Table *table = self->table;
@@ -653,7 +433,7 @@ move_rows (const Workspace *work,
   if (self->row == 1)
     move_units (self->dest, table->dest, place->source, table->source, self->n_rows, size);
   else if (self->is_in_order && self->dest_step == (gssize) size)
-    pack_rows (work, self, self->dest, table->dest, size);
+    pack_rows (self, self->dest, table->dest, size);
   else
     copy_rows (&(const Rows) { self->dest, place->source, table->dest, table->source, 1,
                                self->n_rows, self->row, self->dest_step, self->source_step },
@@ -725,19 +505,15 @@ copy_box (const Box       *self,
   gsize size = plan->unit_source_size;
   guint8 *to = dest != NULL ? dest : work->gathered;
 
-  if (run_program (work, self, to))
+  if (dest == NULL && !plan->job.streams)
     {
-      if (dest == NULL)
-        put_box (self, to);
+      move_rows (self, size);
+      return;
     }
-  else if (dest == NULL && !plan->job.streams)
-    move_rows (work, self, size);
-  else
-    {
-      gather_box (work, self, to, size);
-      if (dest == NULL)
-        put_box (self, to);
-    }
+
+  gather_box (self, to, size);
+  if (dest == NULL)
+    put_box (self, to);
 }
 
 /* Whether the elements of a box are contiguous in the source, in their order. */
@@ -750,17 +526,14 @@ is_source_run (const Box *self)
 
 /* Each unit from where it is, to a buffer, or to where it belongs if that is NULL. */
 static void
-convert_units (const Box       *self,
-               const Workspace *work,
-               guint8          *to)
+convert_units (const Box *self,
+               guint8    *to)
 {
   const MtlCopyPlan *plan = self->place->plan;
   const Table *table = self->table;
   gssize size = plan->unit * plan->job.item_size;
   gssize step = to != NULL ? self->buffer_step * size : self->dest_step;
 
-  if (work->lines != NULL)
-    prefetch_next (work, self);
   for (gsize i = 0; i < self->n_rows; i++)
     {
       const guint8 *source = self->place->source + table->source[i];
@@ -785,7 +558,7 @@ convert_box (const Box       *self,
     {
       guint8 *to = dest == NULL && plan->job.streams ? work->converted : dest;
 
-      convert_units (self, work, to);
+      convert_units (self, to);
       if (dest == NULL && to != NULL)
         put_box (self, to);
       return;
@@ -794,8 +567,7 @@ convert_box (const Box       *self,
   if (!is_source_run (self))
     {
       from = work->gathered;
-      if (!run_program (work, self, work->gathered))
-        gather_box (work, self, work->gathered, plan->unit_source_size);
+      gather_box (self, work->gathered, plan->unit_source_size);
     }
 
   if (dest != NULL)
@@ -851,8 +623,7 @@ repeat_box (const Box       *self,
   const guint8 *from = work->gathered;
   Box box = *self;
 
-  if (!run_program (work, self, work->gathered))
-    gather_box (work, self, work->gathered, plan->unit_source_size);
+  gather_box (self, work->gathered, plan->unit_source_size);
   if (plan->job.convert != NULL)
     {
       mtl_convert_items (&plan->job, work->converted, work->gathered, n);
@@ -950,104 +721,10 @@ move (Workspace *work,
 {
   const MtlCopyPlan *plan = work->plan;
 
-  if (plan->job.convert != NULL || plan->job.streams || plan->repeat_axis >= 0
-      || has_program (work))
+  if (plan->job.convert != NULL || plan->job.streams || plan->repeat_axis >= 0)
     move_by_buffers (work, place, n);
   else
     move_all (work, place, n);
-}
-
-#if MTL_COPY_PROGRAM_WIDTH > 0
-static void __attribute__ ((noinline))
-move_by_program (Workspace *work,
-                 Place     *place,
-                 gsize      n)
-{
-  Program program;
-
-  if (may_have_row_program (work->plan, n)
-      && MTL_KERNEL (compile_row) (&program, work->plan->axes[0].source_step,
-                                   work->plan->unit_source_size))
-    work->row_program = &program;
-  else if (may_have_program (work->plan, n)
-           && compile_program (&program, work->plan, work->whole, n))
-    work->program = &program;
-  if (work->row_program != NULL || work->program != NULL)
-    __atomic_add_fetch (&mtl_copy_n_programs, 1, __ATOMIC_RELAXED);
-  move (work, place, n);
-}
-#endif
-
-static void
-move_by_any (Workspace *work,
-             Place     *place,
-             gsize      n)
-{
-#if MTL_COPY_PROGRAM_WIDTH > 0
-  if (may_have_program (work->plan, n) || may_have_row_program (work->plan, n))
-    {
-      move_by_program (work, place, n);
-      return;
-    }
-#endif
-
-  move (work, place, n);
-}
-
-/* None if there are more than there is room for. */
-static void
-list_lines (Lines             *self,
-            const MtlCopyPlan *plan)
-{
-  gsize run = plan->unit_source_size;
-  gsize extents[MTL_COPY_BOX_AXES + 1], n = 1;
-  gssize steps[MTL_COPY_BOX_AXES + 1] = { MTL_LINE };
-  gint32 begin = 0;
-  MtlCopyAxis axes[MTL_COPY_BOX_AXES];
-  guint n_others, n_axes = 1;
-
-  mtl_copy_plan_get_box_axes (plan, axes);
-  n_others = mtl_copy_merge_source_runs (axes, plan->n_inner, &run);
-  for (guint i = n_others; i < plan->n_inner; i++)
-    begin += (gint32) (axes[i].extent - 1) * (gint32) MIN (axes[i].source_step, 0);
-  for (guint i = n_others; i-- > 0; n_axes++)
-    {
-      extents[n_axes] = axes[i].extent;
-      steps[n_axes] = axes[i].source_step;
-      n *= axes[i].extent;
-    }
-
-  extents[0] = mtl_copy_divide_up (run, MTL_LINE);
-  self->n = n * extents[0] <= MTL_COPY_BOX_UNITS ? n * extents[0] : 0;
-  if (self->n == 0)
-    return;
-
-  mtl_fill_offsets (self->offsets, extents, steps, n_axes);
-  for (gsize i = 0; begin < 0 && i < self->n; i++)
-    self->offsets[i] += begin;
-}
-
-static void __attribute__ ((noinline))
-move_prefetching (Workspace *work,
-                  Place     *place,
-                  gsize      n)
-{
-  Lines lines;
-
-  list_lines (&lines, work->plan);
-  work->lines = &lines;
-  move_by_any (work, place, n);
-}
-
-static void
-move_by_table (Workspace *work,
-               Place     *place,
-               gsize      n)
-{
-  if (work->plan->prefetches)
-    move_prefetching (work, place, n);
-  else
-    move_by_any (work, place, n);
 }
 
 static void __attribute__ ((noinline))
@@ -1059,7 +736,7 @@ move_with_edges (Workspace *work,
 
   memset (edge.extents, 0, sizeof edge.extents);
   work->edge = &edge;
-  move_by_table (work, place, n);
+  move (work, place, n);
 }
 
 /* Whether some boxes are smaller. */
@@ -1099,5 +776,5 @@ MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
   if (has_edges (plan))
     move_with_edges (&work, &place, n);
   else
-    move_by_table (&work, &place, n);
+    move (&work, &place, n);
 }

@@ -45,7 +45,7 @@ mtl_copy_plan_get_way (const MtlCopyPlan *self)
   const MtlCopyKernels *kernels = mtl_copy_machine_get ()->kernels;
 
   if (self->boxes != NULL && is_of_boxes (self))
-    return self->transposed > 0 ? "transposed boxes" : "boxes";
+    return "boxes";
   if (self->boxes != NULL)
     return self->converts_first ? "narrowed tiles" : "tiles";
 
@@ -94,8 +94,6 @@ mtl_copy_plan_describe (const MtlCopyPlan *self)
     g_string_append (text, ", streamed");
   if (self->in_order)
     g_string_append (text, ", in order");
-  if (is_of_boxes (self) && self->prefetches)
-    g_string_append (text, ", source prefetched");
   g_string_append_printf (text, "; %" G_GSIZE_FORMAT " slice%s", n_slices,
                           n_slices == 1 ? "" : "s");
 

@@ -105,13 +105,10 @@ struct _MtlCopyPlan
   gsize part[MTL_COPY_MAX_DIMS]; /* units of a box along an axis */
   guint8 inner[MTL_COPY_BOX_AXES]; /* axes with several units in a box */
   int row_axis; /* the one along which they are moved in a loop, or -1 */
-  guint transposed; /* the inner axis whose units are gathered by squares, or 0 */
   int repeat_axis; /* along which the source does not move: a box is written several times */
   guint8 run[MTL_COPY_BOX_AXES]; /* axes along which the destination is one run in a box */
   gsize unit; /* elements that are contiguous on both sides */
   gsize unit_source_size;
-  const guint8 *source_end; /* of the last byte that is read, in the order of addresses */
-  gboolean prefetches; /* the next box of the source */
   gsize line_ahead; /* bytes of the source to prefetch for each line that is streamed, or 0 */
   gboolean is_dense; /* the destination of a box is one run */
   gboolean is_contiguous; /* that of all boxes is */
@@ -141,8 +138,6 @@ mtl_copy_plan_joins_rows (const MtlCopyPlan *self,
          && 2 * n_items <= MTL_COPY_CONVERTED_ITEMS;
 }
 
-/* How many programs have moved boxes. Only tests read it. */
-extern gsize mtl_copy_n_programs;
 
 /* Compiled once for each instruction set. NULL if it needs vectors and there are
  * none: strided or blocked then does the job. Each kernel is described in its file.
@@ -175,7 +170,6 @@ typedef struct
 {
   const MtlCopyKernels *kernels; /* the best, or those that the environment selects */
   gsize streaming_threshold; /* bytes, in and out, from which streaming is faster */
-  gsize cache_size; /* bytes that are mostly still in a cache */
   gboolean is_verbose; /* prints plans */
 } MtlCopyMachine;
 

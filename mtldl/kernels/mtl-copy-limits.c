@@ -4,12 +4,10 @@
 
 #include "mtl-copy-plan-private.h"
 
-/* What tests change, and what they read. */
+/* Tests change these. */
 
 gsize mtl_copy_streaming_threshold;
 gsize mtl_copy_slice_size = 512 * 1024;
-gsize mtl_copy_cache_size;
-gsize mtl_copy_n_programs;
 
 /* What the machine is like, for kernels. */
 

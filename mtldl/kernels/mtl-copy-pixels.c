@@ -118,16 +118,14 @@ MTL_KERNEL (pack) (guint8       *dest,
                    const guint8 *source,
                    gsize         n,
                    gssize        source_step,
-                   gsize         size,
-                   gboolean      is_followed)
+                   gsize         size)
 {
   gsize n_after = (16 + size - 1) / size; /* elements that a store may reach, including its own */
   gsize n_overlong;
 
   if (size == 3 && source_step == 4)
     return pack_3_of_4 (dest, source, n);
-  if (n <= n_after
-      || (!is_followed && (source_step < (gssize) size || source_step > MAX_GAP)))
+  if (n <= n_after || source_step < (gssize) size || source_step > MAX_GAP)
     return 0;
 
   n_overlong = n - n_after;

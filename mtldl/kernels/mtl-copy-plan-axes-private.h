@@ -141,18 +141,6 @@ mtl_copy_count_lines (const MtlCopyAxis *axis)
   return step >= MTL_COPY_LINE ? axis->extent : 1 + (axis->extent - 1) * step / MTL_COPY_LINE;
 }
 
-/* Gets the axes of a box, with the extents of their parts. */
-static inline void
-mtl_copy_plan_get_box_axes (const MtlCopyPlan *self,
-                            MtlCopyAxis       *axes)
-{
-  for (guint i = 0; i < self->n_inner; i++)
-    {
-      axes[i] = self->axes[self->inner[i]];
-      axes[i].extent = self->part[self->inner[i]];
-    }
-}
-
 /* From mtl-copy-plan-passes.c, for axes as below. */
 gboolean mtl_copy_plan_is_for_one_pass (const MtlCopyPlan *self);
 gboolean mtl_copy_plan_is_source_near  (const MtlCopyPlan *self);

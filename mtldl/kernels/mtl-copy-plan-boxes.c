@@ -17,8 +17,6 @@
 /* Units further apart than this are better visited in another order. */
 #define FAR 256
 
-#define PAGE 4096
-
 /* Rows of tiles of fewer bytes continue along other axes. */
 #define SHORT_ROW 256
 #define LONG_TILE_ROW 1024
@@ -304,13 +302,12 @@ list_inner_axes (MtlCopyPlan *self)
 }
 
 /* Hundredths of nanoseconds, roughly: of a square of 16 by 16 bytes by the logarithm of
- * the size of an element, of an element that is loaded by its offset, of a block, of a
- * call that converts, and of an element of a box, if it is in a row or not. */
+ * the size of an element, of an element that is loaded by its offset, of a block, and of a
+ * call that converts. */
 static const guint16 square_costs[] = { 1600, 600, 220, 90, 30 };
 static const guint16 item_costs[] = { 30, 30, 30, 30, 50 };
 #define BLOCK_COST 2000
 #define CALL_COST 800
-#define TRANSPOSED_COST 20
 
 gsize
 mtl_copy_get_transposing_cost (gsize size)
@@ -318,54 +315,6 @@ mtl_copy_get_transposing_cost (gsize size)
   guint log2_size = __builtin_ctz (size);
 
   return square_costs[log2_size] * 10 >> 2 * (4 - log2_size);
-}
-
-/* Whether the elements of a box are transposed faster in squares than one by one. */
-static gboolean
-are_squares_better (const MtlCopyPlan *self,
-                    gsize              n_items,
-                    gsize              n_rows)
-{
-  gsize size = self->job.source_size, n = 16 / size;
-  gsize n_squares = mtl_copy_divide_up (n_items, n) * mtl_copy_divide_up (n_rows, n);
-
-  return n_items >= n && n_rows >= n
-         && n_squares * square_costs[__builtin_ctz (size)] < n_items * n_rows * TRANSPOSED_COST;
-}
-
-/* The inner axis along which the source is contiguous, if that is better, or 0. */
-static guint
-find_transposed (const MtlCopyPlan *self)
-{
-  gsize n_items = 1;
-
-  for (guint i = 0; i < self->n_inner; i++)
-    {
-      gsize part = self->part[self->inner[i]];
-
-      if (self->axes[self->inner[i]].source_step == (gssize) self->job.source_size)
-        return are_squares_better (self, n_items, part) ? i : 0;
-      n_items *= part;
-    }
-
-  return 0;
-}
-
-/* What is converted is gathered anyway. */
-static void
-choose_transposing (MtlCopyPlan          *self,
-                    const MtlCopyKernels *kernels)
-{
-  self->transposed = 0;
-  if (kernels->tiles == NULL || self->job.convert == NULL || self->unit > 1
-      || !mtl_copy_is_power_up_to_16 (self->job.source_size) || self->prefetches
-      || (!self->is_dense && self->n_run > 0)
-      || self->n_inner == 0 || self->axes[self->inner[0]].source_step == 0)
-    return;
-
-  self->transposed = find_transposed (self);
-  if (self->transposed > 0)
-    self->row_axis = self->inner[self->transposed];
 }
 
 /* Items of a tile that are one run in the destination: along several axes if these are
@@ -645,132 +594,6 @@ count_boxes (const MtlCopyPlan *self)
   return n;
 }
 
-static const guint8 *
-find_source_end (const MtlCopyPlan *self)
-{
-  const guint8 *end = self->job.source + self->unit_source_size;
-
-  for (guint i = 0; i < self->n_axes; i++)
-    if (self->axes[i].source_step > 0)
-      end += (gssize) (self->axes[i].extent - 1) * self->axes[i].source_step;
-
-  return end;
-}
-
-/* More bytes than these come from memory, nearly always. */
-static gsize
-get_cache_size (void)
-{
-  return mtl_copy_cache_size > 0 ? mtl_copy_cache_size : mtl_copy_machine_get ()->cache_size;
-}
-
-/* The bytes of all lines of the source, nearly. */
-static gsize
-count_source_bytes (const MtlCopyPlan *self)
-{
-  MtlCopyAxis axes[MTL_COPY_MAX_DIMS];
-  gsize run = self->unit_source_size, n_runs = 1;
-  guint n_others;
-
-  memcpy (axes, self->axes, self->n_axes * sizeof axes[0]);
-  n_others = mtl_copy_merge_source_runs (axes, self->n_axes, &run);
-  for (guint i = 0; i < n_others; i++)
-    n_runs = mtl_copy_multiply_up_to_max (n_runs, axes[i].extent);
-  return mtl_copy_multiply_up_to_max (MAX (run, MTL_COPY_LINE), n_runs);
-}
-
-/* In a box, the bytes that skip no line. */
-static gsize
-get_source_run (const MtlCopyPlan *self)
-{
-  MtlCopyAxis axes[MTL_COPY_BOX_AXES];
-  gsize run = self->unit_source_size;
-
-  mtl_copy_plan_get_box_axes (self, axes);
-  mtl_copy_merge_source_runs (axes, self->n_inner, &run);
-  return run;
-}
-
-/* Whether most lines of a box have been read for others before, and are still near. */
-static gboolean
-are_lines_read_before (const MtlCopyPlan *self)
-{
-  for (guint i = 0; i < self->n_axes; i++)
-    {
-      gsize step = self->part[i] * mtl_copy_magnitude (self->axes[i].source_step);
-
-      if (self->part[i] < self->axes[i].extent && step > 0 && step <= MTL_COPY_LINE / 4
-          && get_bytes_between (self, i) <= get_cache_size () / 20)
-        return TRUE;
-    }
-
-  return FALSE;
-}
-
-/* The machine looks ahead itself in runs of this many bytes, and unit by unit it would be
- * asked too often. */
-#define FORESEEN_RUN 1024
-
-/* Whether the source is beyond the caches and not read in order, which the machine would
- * notice itself. */
-static gboolean
-is_worth_prefetching (const MtlCopyPlan *self)
-{
-  gsize last = 0;
-
-  if (self->n_bytes < get_cache_size () / 160
-      || count_source_bytes (self) < get_cache_size ()
-      || (self->row_axis < 0 && get_source_run (self) >= FORESEEN_RUN)
-      || are_lines_read_before (self))
-    return FALSE;
-
-  for (guint i = 0; i < self->n_axes; i++)
-    {
-      gsize step = mtl_copy_magnitude (self->axes[i].source_step);
-
-      if (step > 0 && step < last)
-        return TRUE;
-      last = MAX (step, last);
-    }
-
-  return FALSE;
-}
-
-/* Whether the source is larger than so many bytes, and leaves out lines in the order of the
- * destination, beyond which the machine does not look ahead itself. */
-static gboolean
-has_gaps (const MtlCopyPlan *self,
-          gsize              n_bytes)
-{
-  gsize span = self->unit_source_size;
-  gboolean found = FALSE;
-
-  for (guint i = 0; i < self->n_axes; i++)
-    {
-      gsize step = mtl_copy_get_distance (&self->axes[i], TRUE);
-
-      found = found || (span < PAGE && step >= span + MTL_COPY_LINE);
-      span += (self->axes[i].extent - 1) * step;
-    }
-
-  return found && span >= n_bytes;
-}
-
-/* Whether the source comes from memory and is not much less than what is written, and a
- * prefetch costs less than the elements that it brings. */
-static gboolean
-is_source_large (const MtlCopyPlan *self)
-{
-  gsize n_bytes = count_source_bytes (self);
-
-  if (n_bytes < get_cache_size () || n_bytes < self->n_bytes / 3)
-    return FALSE;
-  if (self->unit_source_size >= MTL_COPY_LINE)
-    return TRUE;
-
-  return self->unit_source_size >= 2 && self->row_axis >= 0;
-}
-
 /* Whether the source is read forwards, and skips no line. */
 static gboolean
 is_source_sequential (const MtlCopyPlan *self)
@@ -789,22 +612,28 @@ is_source_sequential (const MtlCopyPlan *self)
   return TRUE;
 }
 
-/* While lines are streamed, the machine looks ahead less, and not beyond gaps. Copies do so little
- * with what they load that requests in advance only delay it. */
+/* The bytes of all lines of the source, nearly. */
+static gsize
+count_source_bytes (const MtlCopyPlan *self)
+{
+  MtlCopyAxis axes[MTL_COPY_MAX_DIMS];
+  gsize run = self->unit_source_size, n_runs = 1;
+  guint n_others;
+
+  memcpy (axes, self->axes, self->n_axes * sizeof axes[0]);
+  n_others = mtl_copy_merge_source_runs (axes, self->n_axes, &run);
+  for (guint i = 0; i < n_others; i++)
+    n_runs = mtl_copy_multiply_up_to_max (n_runs, axes[i].extent);
+  return mtl_copy_multiply_up_to_max (MAX (run, MTL_COPY_LINE), n_runs);
+}
+
+/* While lines are streamed, the machine looks ahead less. */
 static void
 choose_prefetching (MtlCopyPlan *self)
 {
-  self->prefetches = FALSE;
   self->line_ahead = 0;
   if (self->job.streams && is_source_sequential (self))
     self->line_ahead = count_source_bytes (self) / (self->n_bytes / MTL_COPY_LINE + 1);
-  if (self->job.convert == NULL || self->line_ahead > 0)
-    return;
-
-  self->prefetches = is_worth_prefetching (self)
-                     || (self->job.streams
-                         && (has_gaps (self, 3 * get_cache_size ())
-                             || (!is_source_sequential (self) && is_source_large (self))));
 }
 
 /* Lines are not streamed if they would have to be completed by several boxes, nor if the
@@ -879,10 +708,8 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
       if (self->job.streams && !is_worth_streaming (self))
         mtl_copy_do_not_stream (self);
       choose_prefetching (self);
-      choose_transposing (self, kernels);
     }
   self->unit_source_size = self->unit * self->job.source_size;
-  self->source_end = find_source_end (self);
   self->n_jobs = count_boxes (self);
   self->jobs_per_slice = self->n_jobs;
   if (self->n_bytes > MIN (mtl_copy_slice_size, MOST_SLICED))

@@ -19,26 +19,6 @@
 /* Copies of fewer elements are faster by loops. */
 #define LEAST_ELEMENTS 32
 
-/* Units of 3, 6 or 12 bytes that are contiguous along one axis in the source, and along
- * another in the destination, have a kernel. There are n_axes of them. */
-static gboolean
-are_triples (const MtlCopyPlan *self,
-             gsize              unit,
-             guint              n_axes)
-{
-  const MtlCopyAxis *next = &self->axes[n_axes - 1];
-
-  if ((unit != 3 && unit != 6 && unit != 12) || next->extent < 16
-      || next->dest_step != (gssize) unit)
-    return FALSE;
-
-  for (guint i = 0; i + 1 < n_axes; i++)
-    if (mtl_copy_magnitude (self->axes[i].source_step) == unit && self->axes[i].extent >= 16)
-      return TRUE;
-
-  return FALSE;
-}
-
 /* Whether units of so many bytes, contiguous on both sides, have a better kernel: it goes
  * from one to the next in the destination, which is also the next in the source. */
 static gboolean
@@ -48,7 +28,7 @@ are_rows_better (const MtlCopyPlan *self,
   const MtlCopyAxis *next = &self->axes[self->n_outer - 2];
   gsize step = mtl_copy_magnitude (next->source_step);
 
-  if (unit >= 128 || unit % MTL_COPY_LINE == 0 || are_triples (self, unit, self->n_outer - 1))
+  if (unit >= 128 || unit % MTL_COPY_LINE == 0)
     return TRUE;
   if (unit <= 16 && (mtl_copy_is_power_up_to_16 (unit) || next->dest_step != (gssize) unit
                      || next->extent < 64))
@@ -121,7 +101,7 @@ are_loops_better (const MtlCopyPlan *self)
   gssize size = self->job.item_size, n = last->source_step / size;
   gsize least = self->job.streams ? MAX (16, 64 / size) : 64;
 
-  if ((last->extent >= 16 && self->n_bytes <= 8192) || are_triples (self, size, self->n_outer))
+  if (last->extent >= 16 && self->n_bytes <= 8192)
     return TRUE;
   if (streams_short_jobs (self))
     return FALSE;

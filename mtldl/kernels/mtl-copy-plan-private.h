@@ -51,7 +51,6 @@ typedef struct
  * these. */
 extern gsize mtl_copy_streaming_threshold;
 extern gsize mtl_copy_slice_size;
-extern gsize mtl_copy_cache_size;
 
 /* Source and destination share no byte. The source may repeat its own elements. If
  * the destination repeats its own, the last one in C order remains. */

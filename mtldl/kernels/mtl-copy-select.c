@@ -130,9 +130,6 @@ is_amd (void)
 #endif
 }
 
-/* Of a core's own cache and its part of a shared one, in bytes. */
-#define LEAST_CACHE (4 * 1024 * 1024)
-
 const MtlCopyMachine *
 mtl_copy_machine_get (void)
 {
@@ -144,7 +141,6 @@ mtl_copy_machine_get (void)
     {
       machine.kernels = choose ();
       machine.streaming_threshold = get_streaming_threshold ();
-      machine.cache_size = MAX (machine.streaming_threshold / 2, LEAST_CACHE);
       mtl_copy_streams_pages_in_turn = !is_amd ();
       mtl_copy_avoids_strings = is_amd ();
       mtl_copy_reads_while_streaming = !is_amd ();

@@ -254,8 +254,7 @@ gsize MTL_KERNEL           (pack)    (guint8       *dest,
                             const guint8 *source,
                             gsize         n,
                             gssize        source_step,
-                            gsize         size,
-                            gboolean      is_followed);
+                            gsize         size);
 
 /* A block to transpose: n_rows rows of n_items in the destination. Each item is the
  * first of n_rows that are contiguous in the source. */
@@ -275,13 +274,4 @@ typedef struct
 void MTL_KERNEL (transpose) (const MtlCopyBlock *self,
                              gsize               size,
                              gboolean            streams);
-
-/* Blocks of elements of 3, 6 or 12 bytes: mtl-copy-transpose-triples.c. */
-gboolean MTL_KERNEL                    (transpose_triples) (guint8       *dest,
-                                        gssize        dest_step,
-                                        const guint8 *source,
-                                        gssize        source_step,
-                                        gsize         n_rows,
-                                        gsize         n_items,
-                                        gsize         item_size);
 #endif

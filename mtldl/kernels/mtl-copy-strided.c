@@ -23,15 +23,13 @@ typedef struct
   MtlCopyAxis rows;
   MtlCopyAxis items;
   gsize item_size;
-  gboolean is_followed; /* 15 bytes after each item in the source can be read */
   gboolean is_far; /* the source is not in the caches */
 } Grid;
 
 static Grid
 get_grid (const MtlCopyJob *job)
 {
-  return (Grid) { job->dest, job->source, job->axes[0], job->axes[1], job->item_size, FALSE,
-                  job->streams };
+  return (Grid) { job->dest, job->source, job->axes[0], job->axes[1], job->item_size, job->streams };
 }
 
 /* The part from a row and an item on, with at most max_rows and max_items. */
@@ -169,7 +167,7 @@ copy_packed (const Grid *row,
 
   if (can_pack (row))
     return MTL_KERNEL (pack) (row->dest, row->source, items->extent, items->source_step,
-                              row->item_size, row->is_followed);
+                              row->item_size);
 
   return MTL_KERNEL (reverse) (row->dest, row->source, items->extent, row->item_size, ahead);
 }
@@ -377,21 +375,6 @@ MTL_KERNEL (strided) (const MtlCopyJob *job)
 #define N_ROWS 16
 #define ROW_SIZE 1024
 
-/* The destination is a buffer, so bytes between the items may be overwritten. */
-static void
-fill_buffer (const Grid *block)
-{
-#if MTL_COPY_WIDTH > 0
-  if (block->is_followed
-      && MTL_KERNEL (transpose_triples) (block->dest, block->rows.dest_step, block->source,
-                                        block->items.source_step, block->rows.extent,
-                                        block->items.extent, block->item_size))
-    return;
-#endif
-
-  copy_grid (block);
-}
-
 /* Prefetches the lines of the source for the next rows. */
 static void
 prefetch_rows (const Grid *self)
@@ -414,7 +397,7 @@ copy_buffered (const Grid *block,
 
   staged.dest = buffer[0];
   staged.rows.dest_step = sizeof buffer[0];
-  fill_buffer (&staged);
+  copy_grid (&staged);
   if (streams && has_more_rows)
     prefetch_rows (block);
 
@@ -444,7 +427,6 @@ MTL_KERNEL (blocked) (const MtlCopyJob *job)
         Grid block = get_part (&grid, i, max_rows, j, max_items);
         gsize n_after = grid.rows.extent - i - block.rows.extent;
 
-        block.is_followed = grid.rows.source_step == (gssize) size && n_after * size >= 16;
         if (is_buffered)
           copy_buffered (&block, job->streams, n_after >= max_rows);
         else
