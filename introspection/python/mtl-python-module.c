@@ -68,36 +68,6 @@ module_element_type (PyObject *module,
   return Py_BuildValue ("(ii)", tensor.dtype.code, tensor.dtype.bits);
 }
 
-PyObject *numpy_hook; /* NULL once it was called */
-
-/* Whatever exchanges memory calls this, since NumPy is often imported after this module. */
-void
-meet_numpy_if_imported (void)
-{
-  PyObject *numpy = PyDict_GetItemString (PyImport_GetModuleDict (), "numpy");
-  PyObject *function = numpy_hook, *result;
-
-  if (numpy == NULL || numpy == Py_None)
-    return;
-
-  numpy_hook = NULL;
-  result = PyObject_CallNoArgs (function);
-  if (result == NULL)
-    PyErr_Clear (); /* raised again where NumPy is needed */
-  Py_XDECREF (result);
-  Py_DECREF (function);
-}
-
-/* Takes a function to call once NumPy is imported. */
-static PyObject *
-module_when_numpy_is_imported (PyObject *module,
-                               PyObject *function)
-{
-  Py_INCREF (function);
-  Py_XSETREF (numpy_hook, function);
-  Py_RETURN_NONE;
-}
-
 static PyMethodDef module_methods[] = {
   { "install", module_install, METH_VARARGS, NULL },
   { "exception_for_code", module_exception_for_code, METH_O, NULL },

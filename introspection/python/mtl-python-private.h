@@ -128,19 +128,22 @@ PyObject *bounds_from_ints  (gint64        min,
 
 /* Functions that use views: mtl-python-use.c */
 int       prepare_use       (void);
+PyObject *module_using      (PyObject     *module,
+                             PyObject     *function);
 
-/* Calls what waits for NumPy to be imported. */
-extern PyObject *numpy_hook;
-void      meet_numpy_if_imported (void);
+/* NumPy, if it is imported after this module: mtl-python-numpy.c */
+extern PyObject *numpy_hook; /* a function to call then, NULL once it was called */
+void      meet_numpy_if_imported        (void);
+PyObject *module_when_numpy_is_imported (PyObject *module,
+                                         PyObject *function);
 
+/* For all that exchanges memory. */
 static inline void
 meet_numpy (void)
 {
   if (numpy_hook != NULL)
     meet_numpy_if_imported ();
 }
-PyObject *module_using      (PyObject     *module,
-                             PyObject     *function);
 
 /* Adding to classes: mtl-python-install.c */
 #define FAST(function) (PyCFunction) (void *) function, METH_FASTCALL
