@@ -88,7 +88,7 @@ typedef struct
   MtlTensorEntry entry;
   gint64 shape[MTL_LAYOUT_MAX_DIMS];
   gsize size;      /* 0 if there is none */
-  char *type_name; /* of elements that cannot be loaded */
+  char *type_name; /* only set if elements cannot be loaded */
 } ArrayHeader;
 
 static void
@@ -335,7 +335,7 @@ read_directory (const MtlFileSource  *source,
   return bytes != NULL ? mtl_zip_directory_parse (bytes, end, error) : NULL;
 }
 
-/* Takes the explanation, or NULL, in place of what is wrong with the file. */
+/* Replaces the message by the explanation, unless that is NULL. Takes it. */
 static void
 explain (GError **error,
          char    *explanation)
