@@ -14,8 +14,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   gint64 extent;
-  gint64 step;    /* in bits, positive */
-  gint64 tile;    /* extent of a tile, but of the last one */
+  gint64 step;    /* bits, positive */
+  gint64 tile;    /* the extent of a tile, except for the last one */
   gint64 n_tiles;
 } MtlTileAxis;
 
@@ -28,12 +28,12 @@ typedef struct
   MtlTileAxis axes[MTL_LAYOUT_MAX_AXES + 1]; /* largest step first */
   guint n_axes;
   const guint8 *data;
-  gint64 bit;       /* where the first element begins */
+  gint64 bit;       /* the first bit of the first element */
   guint item_bits;
   gint64 n_repeats;
-  gint64 n_elements; /* without repeats */
+  gint64 n_elements; /* repeated elements count once */
 
-  guint number_size;         /* of the numbers in tiles */
+  guint number_size;         /* the size of the numbers in tiles */
   MtlConversion conversion;  /* gathers elements, and converts them */
   gboolean is_in_place;      /* tiles are contiguous, and need no conversion */
 
