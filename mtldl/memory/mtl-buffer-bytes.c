@@ -20,7 +20,8 @@ check_writable (MtlBuffer  *self,
   return FALSE;
 }
 
-/* Before memory for a copy is allocated. No bytes can always be copied. */
+/* Checks that the bytes can be copied, before memory for the copy is allocated. An
+ * empty buffer always can. */
 static gboolean
 check_readable (MtlBuffer  *self,
                 GError    **error)

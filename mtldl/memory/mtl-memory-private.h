@@ -22,9 +22,9 @@ typedef struct
   MtlStorageMode storage_mode;
   guint read_only : 1;
   guint size_known : 1;  /* otherwise size is the part that is known to exist */
-  guint allocated : 1;   /* by the device, which has to free it */
-  guint counted : 1;     /* in what is allocated */
-  guint is_static : 1;   /* without a reference count */
+  guint allocated : 1;   /* the device allocated it, and has to free it */
+  guint counted : 1;     /* the size is part of the allocated size */
+  guint is_static : 1;   /* it has no reference count */
   guint has_immortal_device : 1; /* no reference to the device is held */
   guint is_mapped_file : 1;
   gsize size;

@@ -90,8 +90,7 @@ check_mode (MtlDevice       *device,
   return FALSE;
 }
 
-/* Without a device it is the default one, but host memory is always on the
- * host. */
+/* NULL is the default device, but host memory is always on the host. */
 MtlMemory *
 mtl_memory_new (MtlDevice       *device,
                 gsize            size,
@@ -407,7 +406,7 @@ mtl_memory_new_for_host (gpointer         data,
                                   destroy);
 }
 
-/* Without a Metal device, Metal's tensors are foreign like any others. */
+/* Metal's tensors are foreign like any others if there is no Metal device. */
 gboolean
 mtl_memory_imports_metal (void)
 {
