@@ -174,7 +174,7 @@ open_members (MtlTensorFile  *self,
 typedef struct
 {
   guint n;
-  char *first; /* by name */
+  char *first; /* the first by name */
 } FoundFiles;
 
 static void
