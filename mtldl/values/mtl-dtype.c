@@ -144,7 +144,7 @@ static const NamedDType short_names[] = {
   { MTL_DTYPE_COMPLEX128, "c128" },
 };
 
-/* What PyTorch calls its types beside their full names. Some are other types in NumPy. */
+/* PyTorch's short names of its types. Some are other types in NumPy. */
 static const NamedDType torch_names[] = {
   { MTL_DTYPE_INT16, "short" },
   { MTL_DTYPE_INT32, "int" },
@@ -319,7 +319,7 @@ mtl_dtype_to_string (MtlDType self)
   return g_strdup_printf ("%u/%u", (guint) self >> 8, (guint) self & 0xff);
 }
 
-/* Whether the text is the name in upper case. */
+/* The name is in lower case. */
 static gboolean
 is_in_upper_case (const char *text,
                   const char *name)
@@ -392,8 +392,8 @@ find_spelling (const char  *name,
 
 #define LONGEST_NAME 24
 
-/* How many characters to replace, insert or remove, or neighbours to exchange:
- * the distance of Damerau and Levenshtein. A name here is in lower case. */
+/* Counts the characters to replace, insert or remove, or neighbours to exchange: the
+ * distance of Damerau and Levenshtein. A name here is in lower case. */
 static guint
 measure_distance (const char *given,
                   const char *name)

@@ -209,8 +209,8 @@ mtl_layout_get_flatten_mask (const MtlLayout *self)
   return mask;
 }
 
-/* Whether the group of axes that this one is merged into has an extent of 0. If so,
- * no product matters. */
+/* No product matters if the group of axes that this one is merged into has an extent of
+ * 0. */
 static gboolean
 merges_with_zero (const MtlLayout *self,
                   guint64          mask,

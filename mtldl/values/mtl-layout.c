@@ -160,7 +160,7 @@ mtl_layout_new (const gint64  *shape,
                                      error);
 }
 
-/* For an extent of 1, any stride is valid. Some importers only accept the stride of a
+/* Any stride is valid for an extent of 1. Some importers only accept the stride of a
  * dense layout, so it is that one if it fits. */
 gint64
 mtl_layout_stride_before (const MtlLayout *self,
@@ -247,8 +247,7 @@ mtl_layout_new_with_byte_strides (const gint64  *shape,
 }
 
 /* Extents of 0 count as 1, so that no stride is 0. Since the volume has been checked,
- * strides can only overflow in empty layouts. They then keep the last value that
- * fits. */
+ * strides can only overflow in empty layouts. Those keep the last value that fits. */
 static void
 fill_dense_strides (MtlLayout *self,
                     const int *axes)
@@ -289,7 +288,7 @@ fill_axes (gsize     n_dims,
     axes[i] = order == MTL_ORDER_F ? n_dims - 1 - i : i;
 }
 
-/* Without axes that have an order, K and ANY are C order. */
+/* K and ANY are C order, as no axis has an order yet. */
 gboolean
 mtl_layout_new_dense (const gint64  *shape,
                       gsize          n_dims,

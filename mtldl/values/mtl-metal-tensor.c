@@ -2,14 +2,14 @@
 
 #include "config.h"
 
-/* Which layouts an MTLTensor over an MTLBuffer can have, by the headers of the SDKs for
- * macOS 26.0 to 27.0. */
+/* The layouts that an MTLTensor over an MTLBuffer can have, by the headers of the SDKs
+ * for macOS 26.0 to 27.0. */
 
 #include "mtl-metal-tensor-private.h"
 
 #include "mtl-error-private.h"
 
-/* What strides and offsets of the types that Metal calls formats are multiples of. */
+/* Strides and offsets of the types that Metal calls formats are multiples of these. */
 #define FORMAT_BYTES 128
 #define FORMAT_EXTENT 32
 #define MACHINE_LEARNING_BYTES 64
@@ -44,7 +44,7 @@ static const TensorType tensor_types[] = {
   { MTL_DTYPE_FLOAT8_E5M2, 141, MTL_MACOS (27, 0), TRUE },
 };
 
-/* What is asked of a tensor. */
+/* The requirements of a tensor's type and usage. */
 typedef struct
 {
   const TensorType *type;
@@ -62,7 +62,7 @@ find_type (MtlElementType type)
   return NULL;
 }
 
-/* What the stride of a dimension is a multiple of, in elements. */
+/* The stride of a dimension is a multiple of this many elements. */
 static gint64
 get_stride_unit (const Request *request,
                  guint          dim)
@@ -73,7 +73,7 @@ get_stride_unit (const Request *request,
   return dim == 1 && request->machine_learning ? MACHINE_LEARNING_BYTES * 8 / request->bits : 1;
 }
 
-/* Where a dimension can begin at the earliest. */
+/* The shortest stride that keeps clear of the dimension before. */
 static gboolean
 get_next_stride (const Request *request,
                  const gint64  *dims,
@@ -127,7 +127,7 @@ check_type (MtlElementType    type,
   return FALSE;
 }
 
-/* What no copy can help. */
+/* Checks the requirements that no copy can meet. */
 static gboolean
 check_elements (const MtlLayout      *layout,
                 MtlElementType        type,
@@ -188,8 +188,9 @@ sort_dims (const MtlLayout *layout,
     }
 }
 
-/* Nothing steps along a dimension of one: its stride is one that fits. For machine learning,
- * all strides follow from that of dimension 1, and so that one from the next that counts. */
+/* Nothing steps along a dimension of extent 1: it gets a stride that fits. For machine
+ * learning, all strides follow from that of dimension 1, and so that one from the next that
+ * counts. */
 static gboolean
 choose_free_stride (const Request  *request,
                     MtlMetalTensor *tensor,
@@ -309,8 +310,8 @@ find_fault (const Request   *request,
   return find_fault_of_offset (request, tensor->byte_offset);
 }
 
-/* In C order, so that the tensor's dimensions are the axes from the last to the first. If
- * that one cannot be the innermost, the last one that can is. */
+/* C order makes the tensor's dimensions the axes from the last to the first. If that one
+ * cannot be the innermost, the last one that can is. */
 static void
 choose_order (const Request   *request,
               const MtlLayout *layout,
