@@ -651,7 +651,7 @@ mtl_statistics_get_deviation (MtlStatistics *self)
   return sqrt (MAX (parts[0].squares + parts[1].squares, 0) / (double) parts[0].n);
 }
 
-/* With the fewest digits that are enough. */
+/* Appends the fewest digits that are enough. */
 static void
 append_double (MtlText *self,
                double   value)

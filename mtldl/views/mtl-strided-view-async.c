@@ -12,7 +12,7 @@ typedef struct
   MtlAsyncCall parent;
 
   GBytes *element;
-  MtlStridedView *source; /* or the other one of a comparison */
+  MtlStridedView *source; /* the source, or the other view of a comparison */
   MtlDevice *device;
   MtlStorageMode storage_mode;
   MtlDType dtype;

@@ -9,7 +9,7 @@
 #include "mtl-error.h"
 #include "mtl-metal-device-private.h"
 
-/* The tensor of each usage has its own, and what is no usage has none. */
+/* Each usage has its own tensor. An unknown usage has none. */
 static GQuark
 get_quark (MtlMetalTensorUsage usage)
 {

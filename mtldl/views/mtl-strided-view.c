@@ -346,7 +346,7 @@ mtl_strided_view_release (MtlStridedView *self,
   return TRUE;
 }
 
-/* Whoever closes a view does so in a few instructions. */
+/* Yields instead of waiting, as closing a view takes a few instructions. */
 void
 mtl_strided_view_wait_for_close (MtlStridedView *self)
 {
