@@ -26,7 +26,7 @@ BASIC = {"gboolean": "bool", "gdouble": "float", "utf8": "str", "none": "None",
 INTEGERS = {"gint", "guint", "gint64", "guint64", "gsize", "GLib.TimeSpan"}
 
 
-# What the override converts.
+# The override converts arguments of these types.
 ACCEPTED = {"DType": "_DType", "Gio.File": "_Path", "Mtl.DType": "_DType",
             "Mtl.StorageMode": "Mtl.StorageMode | str", "Mtl.StridedView": "Any",
             "Sequence[Mtl.StridedView]": "Iterable[Any]", "GstAudio.AudioInfo": "_AudioInfo",

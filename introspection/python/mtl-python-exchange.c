@@ -4,7 +4,7 @@
 
 #include "mtl-python-exchange-private.h"
 
-/* Of the prototype only the element type, the shape and the device count. */
+/* Only the element type, the shape and the device of the prototype count. */
 static gboolean
 check_prototype (const DLTensor  *prototype,
                  GError         **error)

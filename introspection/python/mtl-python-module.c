@@ -70,7 +70,8 @@ module_element_type (PyObject *module,
 
 PyObject *numpy_hook; /* NULL once it was called */
 
-/* Whatever exchanges memory calls this, since NumPy is often imported after this module. */
+/* Functions that exchange memory call this, since NumPy is often imported after this
+ * module. */
 void
 meet_numpy_if_imported (void)
 {

@@ -39,7 +39,7 @@ PyObject *raise_error     (GError     *error,
 int       raise_error_int (GError     *error,
                            Audience    audience);
 
-/* Tells Python's users what to type if the error, which may be NULL, is of that code. */
+/* Adds advice for Python's users if the error, which may be NULL, has that code. */
 void      add_advice      (GError    **error,
                            MtlError    code,
                            const char *advice);
@@ -129,7 +129,7 @@ PyObject *bounds_from_ints  (gint64        min,
 /* Functions that use views: mtl-python-use.c */
 int       prepare_use       (void);
 
-/* Calls what waits for NumPy to be imported. */
+/* Calls the functions that wait for NumPy to be imported. */
 extern PyObject *numpy_hook;
 void      meet_numpy_if_imported (void);
 
@@ -310,8 +310,8 @@ is_worth_a_turn (MtlStridedView *view)
               >= BYTES_WORTH_A_TURN * 8 / item_bits_of (view);
 }
 
-/* For work on all elements of one or two views, which may take long and may wait for a
- * device. Other threads cannot close them meanwhile. */
+/* Covers work on all elements of one or two views, which may take long and may wait for
+ * a device. Other threads cannot close them meanwhile. */
 typedef struct
 {
   MtlStridedView *views[2];

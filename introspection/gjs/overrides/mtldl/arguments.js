@@ -45,8 +45,8 @@ function _show(value) {
     return String(value);
 }
 
-// For each type of integers, the function that checks an argument, and that for
-// arrays, where a number stands for an array of one.
+// Makes the functions that check arguments of each integer type, and arrays of them,
+// where a number stands for an array of one.
 function _makeIntegerConverters() {
     const [isArray, isList, makeList] = [_isArray, Array.isArray, Array.from.bind(Array)];
     const {isInteger, isSafeInteger} = Number;
@@ -228,8 +228,8 @@ function _toSlice(string) {
     return string;
 }
 
-// Text in C ends at U+0000 and has no lone surrogates: what contains one of these
-// would become another text.
+// Text in C ends at U+0000 and has no lone surrogates: a string with one of these would
+// become another text.
 var NO_TEXT_IN_C = /[\0\p{Cs}]/u;
 
 function _toText(text) {
@@ -243,7 +243,7 @@ function _toText(text) {
     return text;
 }
 
-// For JavaScript, the text 'false' is true.
+// JavaScript would take the text 'false' for true.
 function _toBoolean(value) {
     if (typeof value !== 'boolean')
         throw new TypeError(`true or false is needed, not ${_show(value)}`);

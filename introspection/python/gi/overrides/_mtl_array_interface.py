@@ -23,15 +23,16 @@ _CODES = {kind << 8 | 8 * size: f"{_ORDER if size > 1 else '|'}{letter}{size}"
           for kind, letter in _KINDS.items() for size in _SIZES[letter]}
 _NUMBERS = {code: number for number, code in _CODES.items()}
 
-# Where no elements lie. Older versions of NumPy take an address of 0 for a mistake.
+# The address of views without elements. Older versions of NumPy take an address of 0
+# for a mistake.
 _ANYWHERE = 64
 
 
-# Of views
+# The interface of views
 
 
 def _get_array_interface(self):
-    """What describes the memory to consumers without the buffer protocol. Only views of NumPy's own
+    """Describes the memory to consumers without the buffer protocol. Only views of NumPy's own
     types in host memory have it."""
     code = _CODES.get(int(self.dtype))
     if code is None or self.get_lanes() != 1 or not self.is_host_accessible():
@@ -44,7 +45,7 @@ def _get_array_interface(self):
             "strides": strides, "data": (self.get_address() or _ANYWHERE, self.is_read_only())}
 
 
-# Of other objects
+# The interface of other objects
 
 
 def _number_of(interface):
@@ -72,7 +73,8 @@ def _in_elements(shape, strides, itemsize):
         raise ValueError(f"{len(strides)} strides for {len(shape)} dimensions")
     result = []
     for axis, (extent, stride) in enumerate(zip(shape, map(operator.index, strides))):
-        # On an axis with a single index, or in an empty array, it can be any number.
+        # The stride of an axis with a single index, or of an empty array, can be any
+        # number.
         if extent == 1 or 0 in shape:
             stride = itemsize
         if stride % itemsize:
@@ -122,8 +124,8 @@ def _view_of(x, interface):
 
 
 def view_of_interface(x, interface):
-    """A view of what x.__array_interface__ describes: memory at an address, or a buffer. What is
-    wrong with it is told as other exporters' mistakes are."""
+    """A view of what x.__array_interface__ describes: memory at an address, or a buffer. Its
+    mistakes are reported like those of other exporters."""
     try:
         return _view_of(x, interface)
     except KeyError as error:

@@ -12,15 +12,15 @@ from ._mtl_array_interface import array_of, view_of_interface
 
 DType = get_introspection_module("Mtl").DType
 
-# By NumPy's letters of kinds.
+# Kinds of elements, by NumPy's letters.
 _NO_NUMBERS = {"U": "text", "T": "text", "S": "byte strings", "V": "bytes without a type",
                "M": "dates", "m": "durations"}
 
 
 class Obstacle(NamedTuple):
     reason: str
-    advice: str  # what to type instead
-    dtype: object  # the type of NumPy's that the elements can have instead, if they are numbers
+    advice: str  # the call to type instead
+    dtype: object  # NumPy's type that the elements can have instead, if they are numbers
 
 
 def is_array(x):
@@ -38,10 +38,10 @@ def _array_of_itself(numpy, x):
 
 def _array_of_buffer(numpy, x):
     memory = memoryview(x)
-    # NumPy believes what an exporter says.
+    # NumPy does not check an exporter's sizes.
     if memory.suboffsets or math.prod(memory.shape) * memory.itemsize != memory.nbytes:
         return None
-    if memory.format in ("<g", ">g"):  # of ctypes, which NumPy only knows as "g"
+    if memory.format in ("<g", ">g"):  # formats of ctypes, which NumPy only knows as "g"
         return numpy.frombuffer(memory, numpy.dtype(memory.format)).reshape(memory.shape)
     return numpy.asarray(memory)
 

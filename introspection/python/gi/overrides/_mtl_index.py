@@ -14,7 +14,7 @@ Mtl = get_introspection_module("Mtl")
 DType = Mtl.DType
 StridedView = Mtl.StridedView
 
-# As exact as all packed types.
+# The type holds all packed types exactly.
 _UNPACKED = DType.FLOAT32
 
 
