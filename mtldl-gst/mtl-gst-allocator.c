@@ -55,7 +55,7 @@ typedef struct
   GstMemory parent_instance;
 
   MtlBuffer *buffer;
-  guint8 *data; /* at offset 0 of the memory */
+  guint8 *data; /* the address of offset 0 of the memory */
 } Memory;
 
 enum

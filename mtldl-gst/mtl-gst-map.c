@@ -6,13 +6,13 @@
 
 #include "mtl-gst-check-private.h"
 
-/* The owner of a view's memory. The memory is mapped by itself: gst_buffer_map() would replace
- * memory that it cannot lock by a copy, and join several memories in a copy, without a word. */
+/* The owner of a view's memory. The memory is mapped by itself: gst_buffer_map() would silently
+ * replace memory that it cannot lock by a copy, and join several memories in a copy. */
 typedef struct
 {
   GstBuffer *buffer;
   GstMapInfo map;
-  int *n_writers; /* of the buffer, or NULL for a reader */
+  int *n_writers; /* the buffer's, or NULL for a reader */
   gboolean locks_all;
 } Mapping;
 
@@ -171,15 +171,15 @@ set_map_error (GstMemory    *memory,
                          " end that first");
 }
 
-/* Takes what keeps the mapping, once the memory is mapped. */
+/* Takes the references that keep the mapping, once the memory is mapped. */
 static void
 mapping_keep (Mapping   *self,
               GstBuffer *buffer)
 {
   GstMemory *memory = self->map.memory;
 
-  /* GStreamer leaves memory locked for ever if it is also mapped with more flags than these, and
-   * this mapping is the last to end. If it is not, this lock fails. */
+  /* GStreamer never unlocks memory that is also mapped with more flags than these, if this
+   * mapping is the last to end. If it is not, this lock fails. */
   self->locks_all = (self->map.flags & GST_MAP_READWRITE) != GST_MAP_READWRITE
                     && gst_memory_lock (memory, GST_LOCK_FLAG_READWRITE);
   self->buffer = gst_buffer_ref (buffer);
@@ -212,8 +212,8 @@ mapping_init (Mapping      *self,
   if (!check_locks (memory, error))
     return NULL;
 
-  /* Memory that can be written to can be read, too. Other flags ask some allocators for something
-   * else than the bytes. */
+  /* Memory that can be written to can be read, too. Other flags make some allocators return
+   * something other than the bytes. */
   flags = writes ? GST_MAP_READWRITE : GST_MAP_READ;
   if (!gst_memory_map (memory, &self->map, flags))
     {

@@ -69,7 +69,7 @@ static const TensorType tensor_types[] = {
 #define TYPES NAMED_TYPES
 #endif
 
-/* That layouts can have. */
+/* Layouts have at most this many dimensions. */
 #define MAX_DIMS 64
 
 static gboolean
@@ -227,7 +227,7 @@ tensor_type_by_name (const char  *name,
   return NULL;
 }
 
-/* Without a name the order is row-major. */
+/* The order is row-major if there is no name. */
 static gboolean
 order_by_name (const char  *name,
                MtlOrder    *order,

@@ -7,8 +7,8 @@
 #include "mtl-gst-audio-private.h"
 #include "mtl-gst-map-private.h"
 
-/* How the samples in a buffer lie. The offsets are those of the meta, or NULL if channels follow
- * each other without a gap. */
+/* The places of the samples in a buffer. The offsets are those of the meta, or NULL if channels
+ * follow each other without a gap. */
 typedef struct
 {
   const GstAudioInfo *info;
@@ -18,7 +18,8 @@ typedef struct
   const gsize *offsets;
 } Samples;
 
-/* By what GStreamer says of the format, as one of a later version may have any size. */
+/* Relies on GStreamer's description of the format, as one of a later version may have
+ * any size. */
 static MtlDType
 find_dtype (const GstAudioFormatInfo *format)
 {
@@ -64,7 +65,7 @@ is_read_as_described (const GstAudioFormatInfo *format)
   return unpacked[0] == unpacked[1];
 }
 
-/* Gets the element type, or says what is wrong with the format. */
+/* Gets the element type. Fails if the format has none. */
 static gboolean
 get_dtype (const GstAudioInfo  *info,
            MtlDType            *dtype,
@@ -179,7 +180,7 @@ get_samples (GstBuffer           *buffer,
       return FALSE;
     }
 
-  /* As for gst_audio_buffer_map(), the meta comes first. */
+  /* The meta comes first, as it does for gst_audio_buffer_map(). */
   samples->info = meta != NULL ? &meta->info : info;
   samples->offsets = NULL;
   if ((info != NULL && !get_dtype (info, &samples->dtype, error))
@@ -224,7 +225,7 @@ get_offset (const Samples *samples,
   if (samples->offsets != NULL)
     return samples->offsets[channel];
 
-  /* Without a meta, all fits in the buffer. */
+  /* All channels fit in the buffer if there is no meta. */
   return channel * samples->n_frames * samples->sample_size;
 }
 
@@ -244,7 +245,7 @@ describe_channel (const Samples *samples,
   description->byte_offset = get_offset (samples, channel);
 }
 
-/* Only a meta has channels anywhere. */
+/* Only a meta can place channels anywhere. */
 static gboolean
 check_even_spacing (const Samples  *samples,
                     GError        **error)

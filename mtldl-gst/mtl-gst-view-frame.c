@@ -33,7 +33,7 @@ find_map (const GstVideoFrame  *frame,
           guint                 plane,
           GError              **error)
 {
-  /* Without a meta, one mapping has all planes. */
+  /* A single mapping has all planes if there is no meta. */
   const GstMapInfo *map = &frame->map[frame->meta != NULL ? plane : 0];
   const guint flags = map->flags & ~(guint) GST_VIDEO_FRAME_MAP_FLAG_NO_REF;
 

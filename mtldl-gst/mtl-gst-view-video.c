@@ -115,8 +115,8 @@ check_n_planes (const GstVideoFormatInfo  *format,
   return FALSE;
 }
 
-/* How the frame in the buffer lies: as gst_video_frame_map() has it, its meta comes first. That
- * may need to be written to the frame. */
+/* Describes the frame in the buffer: its meta comes first, as it does for
+ * gst_video_frame_map(). The description may have to be written to the frame. */
 static const GstVideoInfo *
 get_frame_info (GstBuffer           *buffer,
                 const GstVideoInfo  *info,
