@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#define _DEFAULT_SOURCE /* for F_DUPFD_CLOEXEC */
+#define _DEFAULT_SOURCE /* declares F_DUPFD_CLOEXEC */
 
 #include "config.h"
 
@@ -23,7 +23,7 @@ typedef struct
   guint64 access; /* DMA_BUF_SYNC_READ or DMA_BUF_SYNC_RW; 0: it has not begun */
 } Dmabuf;
 
-/* Returns 0, or what went wrong. */
+/* Returns 0 or an errno. */
 static int
 synchronize (int     fd,
              guint64 flags)
@@ -251,12 +251,13 @@ check_shape (MtlStridedLayout  *layout,
 
 typedef struct
 {
-  int pixel_size; /* in bytes */
+  int pixel_size; /* bytes */
   int block_width; /* 2 if two pixels share their chroma */
   const char *fourccs;
 } Format;
 
-/* Those with one plane. GTK guesses where the other planes of others are, and reads there. */
+/* Formats with one plane. GTK guesses the place of the other planes of others, and reads
+ * there. */
 static const Format formats[] = {
   { 1, 1, "C8  R8  RGB8BGR8" },
   { 2, 1, "R10 R12 R16 RG88GR88XR12XB12RX12BX12AR12AB12RA12BA12XR15XB15RX15BX15AR15AB15RA15BA15"
@@ -337,7 +338,7 @@ check_format (guint32            fourcc,
   return FALSE;
 }
 
-/* How many bytes apart rows of pixels begin, or 0. */
+/* Finds the distance of rows in bytes, or returns 0. */
 static guint
 find_row_stride (MtlStridedLayout  *layout,
                  GError           **error)

@@ -86,7 +86,7 @@ static const struct
 #define ONE_PLANE(format, type, width, n_elements) \
   PLANES (format, type, 1, { { width, 1, n_elements } })
 
-/* All others. */
+/* All other formats. */
 static const struct
 {
   GdkMemoryFormat format;

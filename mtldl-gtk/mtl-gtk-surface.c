@@ -48,7 +48,7 @@ release_surface (gpointer surface)
   cairo_surface_destroy (surface);
 }
 
-/* Which shows in an attempt to use it only. */
+/* Only an attempt to use the surface shows this. */
 static gboolean
 is_finished (cairo_surface_t *surface)
 {
@@ -262,7 +262,7 @@ get_row_stride (MtlStridedView    *view,
   return mtl_strided_view_get_strides (view, NULL)[0] * mtl_dtype_get_bits (format->dtype) / 8;
 }
 
-/* How many bytes the memory has from the first element on. */
+/* Counts the bytes of the memory from the first element on. */
 static guint64
 get_rest_of_memory (MtlStridedView *view)
 {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The memory of a texture, which GTK tells only from 4.10 on. */
+/* The memory of a texture, which GTK only reports from 4.10 on. */
 typedef struct
 {
   MtlStridedView *view;
