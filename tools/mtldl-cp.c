@@ -89,7 +89,7 @@ copy_metadata (GPtrArray             *sources,
   return TRUE;
 }
 
-/* Where there is no such key, none can be removed. */
+/* No key can be removed if it does not exist. */
 static gboolean
 check_removed (const ToolCopyOptions *options,
                GPtrArray             *sources)
@@ -233,7 +233,7 @@ fill_builder (const ToolCopyOptions  *options,
 {
   *path = paths[0];
   for (guint i = 0; i < sources->len; i++)
-    if (options->format != MTL_TENSOR_FILE_FORMAT_NPY /* which has no metadata */
+    if (options->format != MTL_TENSOR_FILE_FORMAT_NPY /* it has no metadata */
         && !copy_metadata (sources, i, paths[i], builder, error))
       return FALSE;
   if (!add_metadata (options, builder, error))

@@ -5,7 +5,7 @@
 #include "mtldl-diff.h"
 
 
-/* As diff of other files has it. */
+/* The statuses of diff for other files. */
 enum
 {
   DIFF_SAME = 0,

@@ -9,7 +9,7 @@
 
 #define MOST_ITEMS 100000 /* the most that are printed */
 
-/* What the user wants to see. */
+/* The options of the command line. */
 typedef struct
 {
   gboolean stats;
@@ -89,7 +89,7 @@ compare_names (gconstpointer a,
   return tool_compare_names (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* Without a name, only a single tensor is meant. */
+/* Only a file with a single tensor needs no name. */
 static int
 ask_for_name (const ToolCommand *command,
               MtlTensorFile     *file,
@@ -186,7 +186,7 @@ get_status (const char   *slice,
            ? TOOL_WRONG_USAGE : TOOL_FAILED;
 }
 
-/* A list, as of several tensors. */
+/* Prints a list, as for several tensors. */
 static gboolean
 print_stats_json (MtlStridedView  *view,
                   const char      *name,

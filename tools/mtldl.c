@@ -18,7 +18,7 @@ static const ToolCommand commands[] = {
   { "diff", N_("FILE OTHER"), N_("compare the tensors of two files"), tool_diff, 2, 2 },
 };
 
-/* What commands are called elsewhere. */
+/* The names that other programs have for commands. */
 static const struct
 {
   const char *word;
@@ -119,7 +119,7 @@ refuse_command (const char *name)
   return TOOL_WRONG_USAGE;
 }
 
-/* For diff, 1 is no failure. */
+/* 1 is not a failure of diff. */
 static int failed_status = TOOL_FAILED;
 
 static int
@@ -209,7 +209,7 @@ hold_standard_streams (void)
   close (descriptor);
 }
 
-/* Of texts for people. Numbers are the same in all languages. */
+/* Sets the language of texts. Numbers are the same in all languages. */
 static void
 set_language (void)
 {
