@@ -14,7 +14,7 @@ typedef struct
   MtlDType dtype;
   gboolean is_complex;
   gboolean is_integer;
-  double least;   /* limits of an integer type, or of a float type that has neither infinity nor NaN */
+  double least;   /* the limits of integers, and of floats that have neither infinity nor NaN */
   double largest;
   double smallest; /* the magnitude, of a type without 0; 0 for others */
   ToolLosses *losses;
