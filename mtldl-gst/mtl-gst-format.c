@@ -128,7 +128,7 @@ find_obstacle (const GstVideoFormatInfo *format,
   const guint size = get_element_size (format, component);
 
   if (has_flag (format, ~FORMAT_FLAGS_KNOWN))
-    return "it came with a GStreamer that is newer than this library";
+    return "it is newer than this library";
 
   if (has_flag (format, GST_VIDEO_FORMAT_FLAG_TILED))
     return "its pixels are in tiles";
@@ -189,7 +189,7 @@ check_index (const GstVideoFormatInfo  *format,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "There is no %s %u: the video format %s has %u, and the first is 0", what, index,
+               "There is no %s %u: the video format %s has %u, counted from 0", what, index,
                format->name, n);
   return FALSE;
 }

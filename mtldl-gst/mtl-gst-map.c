@@ -79,7 +79,8 @@ find_memory (GstBuffer  *buffer,
   if (!gst_buffer_find_memory (buffer, offset, size, &index, &length, skip))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "The buffer has no %" G_GSIZE_FORMAT " bytes at byte %" G_GSIZE_FORMAT, size,
+                   "The buffer does not have %" G_GSIZE_FORMAT " bytes at byte %" G_GSIZE_FORMAT,
+                   size,
                    offset);
       return NULL;
     }
@@ -164,11 +165,11 @@ set_map_error (GstMemory    *memory,
   if ((flags & GST_MAP_WRITE) != 0)
     g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                          "The memory cannot be written to while another buffer shares it or it is"
-                         " mapped elsewhere: end that, or use gst_buffer_copy_deep()");
+                         " mapped elsewhere: release it there, or use gst_buffer_copy_deep()");
   else
     g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
                          "The memory cannot be read while it is mapped elsewhere for writing only:"
-                         " end that first");
+                         " unmap it there first");
 }
 
 /* Takes the references that keep the mapping, once the memory is mapped. */
@@ -256,8 +257,8 @@ mapping_init_again (Mapping           *self,
   if (self->map.data != map->data || self->map.size < map->size)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "Memory of the allocator “%s” has another address each time it is mapped: use"
-                   " gst_video_frame_copy()",
+                   "Memory of the allocator “%s” has a different address each time it is mapped:"
+                   " use gst_video_frame_copy()",
                    map->memory->allocator != NULL ? map->memory->allocator->mem_type : "unknown");
       gst_memory_unmap (map->memory, &self->map);
       return NULL;

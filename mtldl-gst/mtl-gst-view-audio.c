@@ -77,7 +77,8 @@ get_dtype (const GstAudioInfo  *info,
   if (format == NULL || format->format == GST_AUDIO_FORMAT_UNKNOWN)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The audio info has no format: it is not set");
+                           "The audio info has no format: set it first, for example with"
+                           " gst_audio_info_set_format()");
       return FALSE;
     }
 
@@ -85,11 +86,11 @@ get_dtype (const GstAudioInfo  *info,
   if (format->width == 0)
     reason = "it does not describe samples";
   else if (*dtype == MTL_DTYPE_OTHER)
-    reason = "no element type is that of its samples";
+    reason = "its samples have no element type";
   else if (format->width > 8 && format->endianness != G_BYTE_ORDER)
     reason = "its byte order is not this machine's";
   else if (!is_read_as_described (format))
-    reason = "this GStreamer converts it with samples of another size than it says";
+    reason = "this GStreamer converts samples of a different size than it declares";
   else
     return TRUE;
 
@@ -420,7 +421,7 @@ mtl_gst_view_from_audio_buffer_channel (GstBuffer           *buffer,
   if (channel >= (guint) samples.info->channels)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "There is no channel %u: the audio has %d, and the first is 0", channel,
+                   "There is no channel %u: the audio has %d, counted from 0", channel,
                    samples.info->channels);
       return NULL;
     }

@@ -22,7 +22,7 @@ check_is_mapped (const GstVideoFrame  *frame,
     return TRUE;
 
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "The frame is not mapped: map it first, gst_video_frame_map()");
+                       "The frame is not mapped: call gst_video_frame_map() first");
   return FALSE;
 }
 
@@ -62,7 +62,7 @@ find_offset (const GstVideoFrame  *frame,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                    "Plane %u of the frame is at address 0x%" G_GSIZE_MODIFIER "x; the mapped bytes"
-                   " are at 0x%" G_GSIZE_MODIFIER "x to 0x%" G_GSIZE_MODIFIER "x",
+                   " are from 0x%" G_GSIZE_MODIFIER "x to 0x%" G_GSIZE_MODIFIER "x",
                    description->plane, address, begin, begin + map->size);
       return FALSE;
     }

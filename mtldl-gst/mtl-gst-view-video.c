@@ -96,7 +96,8 @@ check_is_set (const GstVideoInfo  *info,
     return TRUE;
 
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "The video info has no format: it is not set");
+                       "The video info has no format: set it first, for example with"
+                       " gst_video_info_set_format()");
   return FALSE;
 }
 

@@ -110,8 +110,8 @@ find_size (Dmabuf            *self,
   if (offset > (guint64) size || (guint64) needed > size - offset)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "The layout needs %" G_GINT64_FORMAT " bytes from %" G_GSIZE_FORMAT " on; the"
-                   " DMA-BUF has %" G_GINT64_FORMAT, needed, offset, (gint64) size);
+                   "The layout needs %" G_GINT64_FORMAT " bytes from byte %" G_GSIZE_FORMAT " on;"
+                   " the DMA-BUF has %" G_GINT64_FORMAT, needed, offset, (gint64) size);
       return FALSE;
     }
 
@@ -151,7 +151,7 @@ map (Dmabuf    *self,
                  "The file descriptor is not a DMA-BUF: %s", g_strerror (problem));
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE,
-                 "The DMA-BUF does not become accessible: %s", g_strerror (problem));
+                 "The DMA-BUF cannot be accessed: %s", g_strerror (problem));
   return FALSE;
 }
 
@@ -367,8 +367,8 @@ find_row_stride (MtlStridedLayout  *layout,
 
   text = mtl_strided_layout_to_string (layout);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "The layout %s is not that of a texture, whose rows run from top to bottom, at most"
-               " %d bytes apart, without gaps between pixels or channels", text, G_MAXINT);
+               "The layout %s cannot be a texture, whose rows run from top to bottom, at most %d"
+               " bytes apart, without gaps between pixels or channels", text, G_MAXINT);
   return 0;
 }
 

@@ -360,7 +360,7 @@ check_plane (guint             plane,
 
   name = g_enum_to_string (GDK_TYPE_MEMORY_FORMAT, format);
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "There is no plane %u: the format %s has %u, and the first is 0", plane, name,
+               "There is no plane %u: the format %s has %u, counted from 0", plane, name,
                n_planes);
   return FALSE;
 }
