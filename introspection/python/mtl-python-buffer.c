@@ -55,7 +55,7 @@ find_obstacle (MtlStridedView *view,
                int             flags)
 {
   if (tensor->data == NULL && !mtl_strided_view_is_host_accessible (view))
-    return "The memory cannot be reached by the host";
+    return "The host cannot access the memory";
   if ((flags & PyBUF_WRITABLE) && read_only)
     return "The view is read-only";
   if ((flags & PyBUF_FORMAT) && format == NULL)
@@ -482,16 +482,16 @@ dtype_for_format (const Py_buffer  *buffer,
       if (*code != *number_codes[i].code || !g_str_equal (code, number_codes[i].code) || size == 0)
         continue;
       if (buffer->itemsize != (Py_ssize_t) size)
-        return refuse_format (buffer, "the format describes another number of bytes", advice,
+        return refuse_format (buffer, "the format describes a different number of bytes", advice,
                               error);
       if (is_swapped && size > 1)
-        return refuse_format (buffer, "its bytes are in the other order",
+        return refuse_format (buffer, "its byte order is not this machine's",
                               "Mtl.array(x) copies the numbers", error);
 
       return (MtlDType) (number_codes[i].kind << 8 | size * 8);
     }
 
-  return refuse_format (buffer, "the format is not that of one number", advice, error);
+  return refuse_format (buffer, "the format does not describe a single number", advice, error);
 }
 
 /* The other fields have to agree, as reading depends on them. */
@@ -521,7 +521,7 @@ check_dims (const Py_buffer  *buffer,
   if (buffer->len < 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "A buffer of %zd bytes cannot be viewed: the least is 0", buffer->len);
+                   "A buffer of %zd bytes cannot be viewed: the minimum is 0", buffer->len);
       return FALSE;
     }
 
@@ -587,7 +587,7 @@ check_address (const Py_buffer  *buffer,
                  "A buffer of %zd bytes has no data: its address is NULL", buffer->len);
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                 "%" G_GSIZE_FORMAT " bytes before the address %p leave the address space",
+                 "%" G_GSIZE_FORMAT " bytes before the address %p exceed the address space",
                  range->before, buffer->buf);
   return FALSE;
 }
@@ -729,8 +729,8 @@ check_bounds (MtlStridedView   *view,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-               "Elements of %u bits from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", counted from"
-               " byte %zd, do not lie in %zd bytes", item_bits_of (view), min,
+               "Elements of %u bits from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", counted"
+               " from byte %zd, do not fit in %zd bytes", item_bits_of (view), min,
                max, start, buffer->len);
   return FALSE;
 }

@@ -160,7 +160,7 @@ reshape_with_names (PyObject        *self,
 
   if (order == MTL_ORDER_K)
     {
-      PyErr_SetString (PyExc_ValueError, "reshape() knows the orders 'C', 'F' and 'A', not 'K'");
+      PyErr_SetString (PyExc_ValueError, "reshape() takes the orders 'C', 'F' and 'A', not 'K'");
       return NULL;
     }
 

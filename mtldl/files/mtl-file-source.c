@@ -255,8 +255,8 @@ mtl_file_source_read_at (const MtlFileSource  *self,
       if (n_read == 0)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                       "%s was truncated: byte %" G_GUINT64_FORMAT " is missing of the %"
-                       G_GUINT64_FORMAT " that it had when it was opened",
+                       "%s was truncated: byte %" G_GUINT64_FORMAT " is missing; it had"
+                       " %" G_GUINT64_FORMAT " bytes when it was opened",
                        self->name, offset + done, self->size);
           return FALSE;
         }
@@ -276,8 +276,8 @@ mtl_file_source_check_range (const MtlFileSource  *self,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "%" G_GUINT64_FORMAT " bytes at offset %" G_GUINT64_FORMAT " leave %s of %"
-               G_GUINT64_FORMAT " bytes", size, offset, self->name, self->size);
+               "%" G_GUINT64_FORMAT " bytes at offset %" G_GUINT64_FORMAT " exceed the size of %s,"
+               " %" G_GUINT64_FORMAT " bytes", size, offset, self->name, self->size);
   return FALSE;
 }
 

@@ -51,8 +51,8 @@ refuse_name (GFile       *file,
 
   if (ends_in (ending, ".npz"))
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                 "%s cannot be written: .npz files are only read. Write a .safetensors file, or "
-                 "one .npy file for each tensor", quoted);
+                 "%s cannot be written: .npz files can only be read. Write a .safetensors file, or"
+                 " one .npy file for each tensor", quoted);
   else if (ends_in (ending, INDEX_ENDING))
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                  "%s is the name of an index of several files, which write_shards() writes; a "

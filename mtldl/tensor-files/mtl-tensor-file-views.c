@@ -160,7 +160,7 @@ check_size (const MtlTensorEntry  *entry,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "%" G_GUINT64_FORMAT " bytes are beyond the limit of %" G_GSSIZE_FORMAT,
+               "%" G_GUINT64_FORMAT " bytes exceed the limit of %" G_GSSIZE_FORMAT,
                entry->end - entry->begin, G_MAXSSIZE);
   return FALSE;
 }

@@ -354,8 +354,8 @@ find_ordered_code (const char  *name,
   if (dtype != MTL_DTYPE_OTHER && name[0] == foreign && mtl_dtype_get_bits (dtype) > 8)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "The element type “%s” has the bytes in the order of other machines: swap them"
-                   " first, and say “%s”",
+                   "The element type “%s” does not have this machine's byte order: swap the bytes"
+                   " first, and use “%s”",
                    name, name + 1);
       return MTL_DTYPE_OTHER;
     }

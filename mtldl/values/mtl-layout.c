@@ -31,7 +31,7 @@ check_shape (const gint64  *shape,
   if (n_dims > MTL_LAYOUT_MAX_DIMS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " dimensions are more than the limit of %d",
+                   "%" G_GSIZE_FORMAT " dimensions exceed the limit of %d",
                    n_dims, MTL_LAYOUT_MAX_DIMS);
       return FALSE;
     }
@@ -39,7 +39,7 @@ check_shape (const gint64  *shape,
   if (item_bits == 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "An item of 0 bits is too small: the least is 1");
+                   "An item of 0 bits is too small: the minimum is 1");
       return FALSE;
     }
 
@@ -48,8 +48,8 @@ check_shape (const gint64  *shape,
       if (shape[i] < 0)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "The extent %" G_GINT64_FORMAT " of axis %" G_GSIZE_FORMAT
-                       " is negative: the least is 0",
+                       "The extent %" G_GINT64_FORMAT " of axis %" G_GSIZE_FORMAT " is negative:"
+                       " the minimum is 0",
                        shape[i], i);
           return FALSE;
         }

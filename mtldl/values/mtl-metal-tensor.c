@@ -142,8 +142,8 @@ check_elements (const MtlLayout      *layout,
   if (usage == 0 || (usage & ~ALL_USAGES) != 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The usage 0x%x of an MTLTensor is not one or several of those that there are,"
-                   " up to 0x%x", usage, ALL_USAGES);
+                   "The usage 0x%x of an MTLTensor has no flags, or unknown ones: all flags are"
+                   " 0x%x", usage, ALL_USAGES);
       return FALSE;
     }
 
@@ -158,11 +158,11 @@ check_elements (const MtlLayout      *layout,
   shape = mtl_dims_to_string (mtl_layout_shape (layout), layout->n_dims);
   if (layout->n_dims > MTL_METAL_TENSOR_MAX_DIMS)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                 "%u dimensions are more than the %d of an MTLTensor", layout->n_dims,
+                 "%u dimensions exceed the limit of %d of an MTLTensor", layout->n_dims,
                  MTL_METAL_TENSOR_MAX_DIMS);
   else if (mtl_layout_is_empty (layout))
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                 "The shape %s has no elements, and an MTLTensor has at least one", shape);
+                 "The shape %s has no elements; an MTLTensor needs at least 1", shape);
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                  "None of the extents %s is a multiple of %d, as the innermost one of an MTLTensor"

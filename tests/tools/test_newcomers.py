@@ -48,7 +48,8 @@ def test_wrong_usage(work, typed, told):
     assert told in complaint(*typed, status=2, cwd=work)
 
 
-@pytest.mark.parametrize("name, told", [("o.pt", ".safetensors or .npy"), ("o.npz", "only read")])
+@pytest.mark.parametrize("name, told", [("o.pt", ".safetensors or .npy"),
+                                        ("o.npz", "only be read")])
 def test_names_of_other_formats(work, name, told):
     assert told in complaint("cp", "a.safetensors", name, cwd=work)
     assert not (work / name).exists()

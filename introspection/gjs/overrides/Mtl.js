@@ -653,7 +653,7 @@ function _listLoadable(file) {
         const more = refused.length > named.length
             ? `; and ${refused.length - named.length} more` : '';
 
-        printerr(`${file.get_file().get_parse_name()}: left out what cannot be loaded: ` +
+        printerr(`${file.get_file().get_parse_name()}: left out tensors that cannot be loaded: ` +
             `${named.join('; ')}${more}`);
     }
     return file.match_loadable_names(null);

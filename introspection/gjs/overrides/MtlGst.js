@@ -47,7 +47,7 @@ function _init() {
         let view, result;
 
         if (caps instanceof GstAudio.AudioInfo && plane !== 0)
-            throw new RangeError(`There is no plane ${plane}: audio has one, 0`);
+            throw new RangeError(`There is no plane ${plane}: audio only has plane 0`);
 
         if (caps === null || caps instanceof GstVideo.VideoInfo)
             view = MtlGst.view_from_video_buffer(buffer, caps, plane, flags);

@@ -56,7 +56,7 @@ def _number_of(interface):
     # The order of single bytes does not matter.
     number = _NUMBERS.get(f"|{code[1:]}" if code[2:] == "1" else code)
     if number is None:
-        raise ValueError(f"elements of type {code!r} cannot be viewed: known are "
+        raise ValueError(f"elements of type {code!r} cannot be viewed: the known ones are "
                          + ", ".join(_NUMBERS))
     return number
 
@@ -89,7 +89,7 @@ def _memory_at(address, n_bytes, is_read_only, owner):
     import ctypes
 
     if n_bytes > 0 and not 0 < address <= 2 * sys.maxsize + 2 - n_bytes:
-        raise ValueError(f"{n_bytes} bytes cannot lie at the address {address:#x}")
+        raise ValueError(f"{n_bytes} bytes do not fit at the address {address:#x}")
     memory = (ctypes.c_ubyte * n_bytes).from_address(address if n_bytes else 0)
     memory.owner = owner
     return memoryview(memory).toreadonly() if is_read_only else memory
@@ -141,7 +141,7 @@ def array_of(x):
     array = x.__array__()
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(array, numpy.ndarray):
-        raise TypeError(f"{type(x).__name__}.__array__() returned no array of NumPy's, but "
+        raise TypeError(f"{type(x).__name__}.__array__() must return a NumPy array, not "
                         f"{type(array).__name__}")
     return array
 

@@ -113,7 +113,7 @@ def arange(start, stop=None, step=None, dtype=None, device=None):
         make, exact = Mtl.StridedView.new_arange_int64, "int64"
     else:
         if any(map(math.isinf, bounds)):
-            raise OverflowError("the numbers of arange() are finite, not from {} to {} in steps of "
+            raise OverflowError("arange() needs finite numbers, not from {} to {} in steps of "
                                 "{}".format(*bounds))
         make, exact = Mtl.StridedView.new_arange, "float64"
     # Numbers that an integer type does not hold are converted as by astype().

@@ -79,7 +79,7 @@ def _of_no_numbers(dtype):
     if dtype.names:
         return Obstacle("its elements are records", f"x[{dtype.names[0]!r}] is one of their fields",
                         None)
-    advice = "x.tobytes() is what they consist of"
+    advice = "x.tobytes() gives their bytes"
     if dtype.kind in "mM":
         advice = "x.astype('int64') counts them in units of their type"
     if dtype.kind in "UT":
@@ -126,12 +126,12 @@ def find_obstacle(array):
         advice = f"x.astype({getattr(nearest, 'name', 'dtype')!r}) converts them"
         return Obstacle(f"the library has no type {dtype.name}", advice, nearest)
     if not dtype.isnative:
-        return Obstacle("the bytes of its elements are in the other order",
+        return Obstacle("its elements do not have this machine's byte order",
                         "x.astype(x.dtype.newbyteorder('=')) swaps them", native)
     for extent, stride in zip(array.shape, array.strides):
         if extent > 1 and stride % array.itemsize:
-            return Obstacle(f"its elements lie {stride} bytes apart, no multiple of their "
-                            f"{array.itemsize} bytes", "x.copy() lies densely", native)
+            return Obstacle(f"its elements lie {stride} bytes apart, not a multiple of "
+                            f"their {array.itemsize} bytes", "x.copy() lies densely", native)
     return None
 
 

@@ -26,7 +26,7 @@ def import_numpy():
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
-        raise ModuleNotFoundError("views are computed with by NumPy, which is not installed",
+        raise ModuleNotFoundError("NumPy, which computes with views, is not installed",
                                   name="numpy") from None
     _add_those_of(numpy.ndarray)
     return numpy
@@ -40,7 +40,7 @@ def check_reachable(view):
         advice = "copy the view with to_device(Mtl.Device.get_host(), Mtl.StorageMode.HOST)"
     else:
         advice = "copy the elements to the host with the library that made them"
-    raise BufferError(f"NumPy cannot reach the memory of “{device.get_name()}”: {advice}")
+    raise BufferError(f"NumPy cannot access the memory of “{device.get_name()}”: {advice}")
 
 
 def array_of(view):
