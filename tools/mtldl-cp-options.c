@@ -118,8 +118,8 @@ check_rules (ToolCopyOptions  *self,
 
           *wrong = g_strdup_printf (_("--dtype=%s has no element type%s"), self->dtypes[i],
                                     *guess != '\0' ? guess
-                                    : _(": they are called float32, bfloat16, float8_e4m3fn, int8 "
-                                        "and so on"));
+                                    : _(": valid names are float32, bfloat16, float8_e4m3fn, "
+                                        "int8 and so on"));
           return FALSE;
         }
     }

@@ -367,8 +367,8 @@ tool_cp (const ToolCommand *command,
   n_sources = g_strv_length (arguments) - 1;
   last = arguments[n_sources];
   if (g_str_equal (last, "-"))
-    return tool_wrong_usage (command, _("files cannot be written to standard output; a file of "
-                                        "that name is ./-"));
+    return tool_wrong_usage (command, _("files cannot be written to standard output; for a file of "
+                                        "that name, type ./-"));
   if (n_sources > 1 && g_file_test (last, G_FILE_TEST_IS_DIR))
     return tool_wrong_usage (command, _("the %u files are merged into one, which needs the name of "
                                         "a file, not of the folder %s"), n_sources, last);

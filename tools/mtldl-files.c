@@ -59,7 +59,7 @@ new_file_of_address (const char  *address,
 
   escaped = tool_escape (address);
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
-               _("“%s” is an address, not a file of this machine: download it first"), escaped);
+               _("“%s” is an address, not a file on this machine: download it first"), escaped);
   return NULL;
 }
 

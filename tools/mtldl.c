@@ -233,7 +233,8 @@ main (int   argc,
   set_language ();
   /* All files are on this machine, so GIO need not load the modules for others. */
   g_setenv ("GIO_USE_VFS", "local", TRUE);
-  bus_error_message = _("mtldl: the file was cut, or its disk failed, while it was being read\n");
+  bus_error_message = _("mtldl: the file was truncated, or its disk failed, while it was being "
+                        "read\n");
   sigaction (SIGBUS, &action, NULL);
   signal (SIGXFSZ, SIG_IGN); /* a file that gets too large is an error */
 

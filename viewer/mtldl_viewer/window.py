@@ -267,7 +267,7 @@ class Window(Gtk.ApplicationWindow):
         came = (Gio.FileMonitorEvent.CHANGES_DONE_HINT, Gio.FileMonitorEvent.CREATED,
                 Gio.FileMonitorEvent.MOVED_IN, Gio.FileMonitorEvent.RENAMED)
         if event in gone:
-            self.toasts.tell(_('The file was removed. What was in it can still be seen.'))
+            self.toasts.tell(_('The file was removed. Its contents can still be seen.'))
         elif event in came and not self.file_state.is_same():
             self.toasts.tell(_('The file has changed.'), _('Reload'), 'win.reload')
 
