@@ -435,8 +435,8 @@ find_start (gsize              offset,
  * - %MTL_ERROR_NEEDS_COPY: the strides are not those of rows of pixels from top
  *   to bottom, at most 2 GiB apart
  * - %MTL_ERROR_OUT_OF_BOUNDS: the DMA-BUF is smaller than needed
- * - %MTL_ERROR_OVERFLOW: GTK cannot count so many rows, pixels or bytes before
- *   them
+ * - %MTL_ERROR_OVERFLOW: GTK cannot count that many rows, pixels or bytes
+ *   before them
  * - `GDK_DMABUF_ERROR_UNSUPPORTED_FORMAT` and others of `GDK_DMABUF_ERROR`: GTK
  *   or @display does not support the format
  *

@@ -289,7 +289,7 @@ copy_memory (MtlStridedView     *view,
  * - %MTL_ERROR_NEEDS_COPY: the strides are not those of rows of pixels from top
  *   to bottom, the memory is not aligned to the elements, or GTK has no such
  *   format; not with %MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY
- * - %MTL_ERROR_OVERFLOW: GTK cannot count so many rows or pixels
+ * - %MTL_ERROR_OVERFLOW: GTK cannot count that many rows or pixels
  * - %MTL_ERROR_NO_MEMORY: the copy cannot be allocated
  *
  * Returns: (transfer full): the texture

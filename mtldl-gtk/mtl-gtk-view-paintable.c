@@ -979,7 +979,7 @@ mtl_gtk_view_paintable_new (void)
  * - %MTL_ERROR_INVALID_ARGUMENT: @channels is none of the values, also without
  *   a view
  * - %MTL_ERROR_INVALID_ARGUMENT, %MTL_ERROR_OVERFLOW: there is a color map, and
- *   @view is empty, or GTK cannot count so many rows or pixels
+ *   @view is empty, or GTK cannot count its rows or pixels
  *
  * Returns: %TRUE on success
  *

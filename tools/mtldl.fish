@@ -121,7 +121,7 @@ complete -c mtldl -n '__mtldl_is ls' -l sort -x -k -a 'name size file' -d 'Sort 
 
 complete -c mtldl -n '__mtldl_is show' -s s -l stats -d 'Print statistics'
 complete -c mtldl -n '__mtldl_is show' -s j -l json -d 'Print all elements as JSON'
-complete -c mtldl -n '__mtldl_is show' -s n -l max-items -x -d 'Print at most so many elements'
+complete -c mtldl -n '__mtldl_is show' -s n -l max-items -x -d 'Print at most this many elements'
 
 complete -c mtldl -n '__mtldl_is check' -l nan -d 'Report NaNs'
 complete -c mtldl -n '__mtldl_is check' -l inf -d 'Report infinities'

@@ -79,7 +79,7 @@ _mtldl ()
       _arguments -s -S $help \
         '(-s --stats)'{-s,--stats}'[print statistics]' \
         '(-j --json)'{-j,--json}'[print all elements as JSON]' \
-        '(-n --max-items)'{-n+,--max-items=}'[print at most so many elements]:number: ' \
+        '(-n --max-items)'{-n+,--max-items=}'[print at most this many elements]:number: ' \
         '1:file:_mtldl_files' '2:tensor:_mtldl_names' '3:slice: ' ;;
     check)
       _arguments -s -S $help \

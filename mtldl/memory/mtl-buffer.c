@@ -13,7 +13,7 @@
  *
  * A block of memory on the host or on a device.
  *
- * The memory is allocated by the library or belongs to somebody else.
+ * The memory is allocated by the library or belongs to another owner.
  *
  * A buffer is immutable: its size, its device and whether it is writable are
  * fixed when it is created. The contents of the memory can change. The library
