@@ -383,7 +383,7 @@ free_bytes (gpointer bytes)
   g_bytes_unref (bytes);
 }
 
-/* GTK gives the very memory of such a texture if nothing is to be converted. */
+/* GTK returns the memory of such a texture itself if nothing has to be converted. */
 static GBytes *
 get_memory (GdkTexture *texture,
             gsize       offsets[4],

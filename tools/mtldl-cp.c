@@ -188,7 +188,7 @@ write_file (const ToolCopyOptions  *options,
   return done;
 }
 
-/* The system would only say that there is no such file. */
+/* The system's own message does not name the folder. */
 static gboolean
 check_folder (const char *path)
 {

@@ -152,7 +152,7 @@ tool_escape_typed (const char *text)
   return escape (text, FALSE, tool_knows_unicode ());
 }
 
-/* Newer versions of GLib no longer convert what g_printerr() prints. */
+/* Newer versions of GLib no longer convert the text of g_printerr(). */
 void
 tool_print_error (const char *text)
 {

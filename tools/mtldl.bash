@@ -160,7 +160,7 @@ _mtldl_find_arguments ()
   done
 }
 
-# The file may be named behind the options: it is the first word that is one.
+# The file may be named after the options: it is the first word that is one.
 _mtldl_find_source ()
 {
   local word

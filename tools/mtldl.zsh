@@ -7,8 +7,8 @@ _mtldl_files ()
   _files -g '*.(safetensors|npy|npz|safetensors.index.json)(-.)'
 }
 
-# The file whose tensors are offered: the first word that is one. Names are a stranger's
-# text, so nothing in the word is expanded but ~/.
+# The file whose tensors are offered: the first word that is one. Names come from other
+# people, so nothing in the word is expanded but ~/.
 _mtldl_find_file ()
 {
   local word

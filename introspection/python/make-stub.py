@@ -119,7 +119,7 @@ class Function:
                 arguments.insert(0, f"*{name}: object")
                 continue
             optional = parameter.get("nullable") == "1"
-            # PyGObject lets those be left out that can be None and come last.
+            # PyGObject has defaults for the last parameters that can be None.
             is_last = not any(other.get("name") in defaults for other in
                               shown[shown.index(parameter) + 1:])
             may_be_left_out &= name in defaults or optional and is_last

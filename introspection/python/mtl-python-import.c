@@ -454,8 +454,8 @@ view_from_exchange (PyObject *object,
   return wrap_view (view, &error, PEER);
 }
 
-/* The stream into which a producer is to order its work: that of other calls without a
- * stream. Blocking streams wait for it, whoever takes the memory next. */
+/* The stream into which a producer orders its work: that of other calls without a
+ * stream. Blocking streams wait for it, no matter which one takes the memory next. */
 static PyObject *
 stream_for_device (int device_type)
 {

@@ -212,7 +212,7 @@ get_view (PyObject *object)
            : classes.empty_view;
 }
 
-/* Also a device that the library has no name for. */
+/* The device may be one that the library has no name for. */
 static inline DLDevice
 view_device (MtlStridedView *view)
 {

@@ -182,8 +182,8 @@ check_copy_allowed (MtlStridedView  *self,
   return FALSE;
 }
 
-/* Lets the device refuse to export its memory as it is. Managed memory is
- * synchronized if the host is to read it. */
+/* Lets the device refuse to export its memory as it is. Managed memory is synchronized
+ * if the host will read it. */
 static gboolean
 prepare_memory (MtlStridedView  *self,
                 MtlDevice       *device,

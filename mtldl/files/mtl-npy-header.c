@@ -151,7 +151,7 @@ read_string (Literal     *self,
   return TRUE;
 }
 
-/* Moves past a list or a tuple, whatever is in it. Counts the tuples right in it. */
+/* Moves past a list or a tuple. Counts the tuples right in it. */
 static gboolean
 skip_structure (Literal *self,
                 gsize   *n_tuples)
@@ -274,7 +274,7 @@ refuse_structure (Literal *self)
   return TRUE;
 }
 
-/* Also Python's strings of variable width, which NumPy pickles. */
+/* Refuses strings of variable width, too, which NumPy pickles. */
 static gboolean
 refuse_objects (Literal    *self,
                 const char *descr,

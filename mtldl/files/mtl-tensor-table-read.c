@@ -255,7 +255,8 @@ new_archive_member (const MtlZipMember  *zip_member,
   return member;
 }
 
-/* The kind of a member that cannot be loaded; NULL if that is unknown, or told by the dtype. */
+/* The kind of a member that cannot be loaded; NULL if the kind is unknown, or follows from the
+ * dtype. */
 static const char *
 find_type_name (const MtlZipMember *member,
                 const ArrayHeader  *header)
@@ -462,8 +463,8 @@ read_table (MtlFileStream        *stream,
     }
 }
 
-/* There is the size of a header, and it is within the limit or a header follows; or there
- * is text like that of an index. */
+/* Detects the size of a header that is within the limit or is followed by a header; or
+ * text like that of an index. */
 static gboolean
 may_be_safetensors (const guint8 *head,
                     gsize         size)

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 
 #define MTL_PACKED_TILE_AXES 3
 
-/* Those of a layout, one for the parts of an element, and those of a tile. */
+/* The axes of a layout, one for the parts of an element, and those of a tile. */
 #define MTL_PACKED_MAX_AXES (MTL_LAYOUT_MAX_AXES + 1 + MTL_PACKED_TILE_AXES)
 
 /* Steps are in bits. */

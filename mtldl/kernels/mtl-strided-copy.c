@@ -226,7 +226,7 @@ mtl_strided_copy (const MtlStrided  *dest,
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
 
-/* The same of numbers with one lane that are scaled. */
+/* Copies numbers with one lane, and scales them. */
 gboolean
 mtl_strided_copy_scaled (const MtlStrided  *dest,
                          const MtlStrided  *source,

@@ -21,7 +21,7 @@ typedef struct
 
 /* Strided elements as tiles: blocks of contiguous elements in place, or else parts of the
  * last axes, which are gathered by the engine of copies, and converted to numbers of
- * another type. Repeated elements are there once. The order of the elements is any, but
+ * another type. Repeated elements appear once. The order of the elements is any, but
  * depends on the layout alone. Several threads may use it at the same time. */
 typedef struct
 {

@@ -140,8 +140,8 @@ mtl_memory_get_address (MtlMemory *self)
   return mtl_dl_device_has_addresses (self->device_type) ? (guintptr) self->handle : 0;
 }
 
-/* Returns FALSE and does nothing if this is the last reference, as freeing the
- * memory may run other people's code. */
+/* Returns FALSE and does nothing if this is the last reference, as freeing the memory
+ * may run an owner's code. */
 static inline gboolean
 mtl_memory_unref_unless_last (MtlMemory *self)
 {
@@ -157,7 +157,7 @@ mtl_memory_unref_unless_last (MtlMemory *self)
   return FALSE;
 }
 
-/* Tells the device what the host wrote, if the device has a separate copy. */
+/* Reports the host's writes to the device, if the device has a separate copy. */
 static inline void
 mtl_memory_did_modify (MtlMemory *self,
                        gsize      offset,

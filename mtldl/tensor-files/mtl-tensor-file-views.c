@@ -455,7 +455,7 @@ new_view (PlacedTensor  *tensor,
 
   view = mtl_strided_view_new_take (g_steal_pointer (&tensor->memory), tensor->offset, type,
                                     &layout);
-  /* Also if it is empty, so that its memory is not that of the mapping. */
+  /* Empty tensors have memory of their own, but are read-only, too. */
   view->read_only = view->read_only || tensor->is_mapped;
   return view;
 }

@@ -123,8 +123,8 @@ static const NamedDType numpy_codes[] = {
   { MTL_DTYPE_COMPLEX128, "D" },
 };
 
-/* A kind and the size in bits, if that is no code of NumPy's. Its f16 and c32 are types that
- * only some machines have, and none here. */
+/* A kind and the size in bits, unless that is one of NumPy's codes. NumPy's f16 and c32 are
+ * types that only some machines have, and none here. */
 static const NamedDType short_names[] = {
   { MTL_DTYPE_INT16, "i16" },
   { MTL_DTYPE_INT32, "i32" },
@@ -343,7 +343,7 @@ find_full_name (const char *name)
   return MTL_DTYPE_OTHER;
 }
 
-/* A code of NumPy's behind its byte order. A byte has none. */
+/* NumPy's code after its byte order. A byte has none. */
 static MtlDType
 find_ordered_code (const char  *name,
                    GError     **error)

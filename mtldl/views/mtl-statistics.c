@@ -669,7 +669,7 @@ append_double (MtlText *self,
   mtl_text_append (self, text);
 }
 
-/* Such as ", 2 NaNs"; nothing if there are none. */
+/* Appends text such as ", 2 NaNs"; nothing if there are none. */
 static void
 append_count (MtlText    *self,
               guint64     n,

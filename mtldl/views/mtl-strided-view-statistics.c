@@ -613,7 +613,7 @@ find_kept_layouts (const MtlLayout  *layout,
   return FALSE;
 }
 
-/* The elements as if those along kept axes were there once. */
+/* Leaves one index of each kept axis along which elements are repeated. */
 static void
 drop_repeats (const MtlLayout *layout,
               const gboolean  *is_reduced,

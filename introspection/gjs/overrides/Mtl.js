@@ -496,8 +496,9 @@ function _refuseAsNumber(array) {
     return array;
 }
 
-// A view where a number or text is needed. One without dimensions is its element, as in view + 1,
-// any other is no number. In a template, `${view}`, it is what toString() returns.
+// Converts a view where a number or text is needed. A view without dimensions is its
+// element, as in view + 1; any other is not a number. A template, `${view}`, uses
+// toString().
 function _toPrimitive(hint) {
     if (hint === 'string')
         return this.toString();

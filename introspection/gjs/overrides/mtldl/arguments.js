@@ -173,7 +173,7 @@ function _toFile(file) {
     return file;
 }
 
-// A view, or whatever Mtl.array() takes.
+// A view, or anything that Mtl.array() takes.
 function _toView(values, dtype = undefined) {
     return values instanceof Mtl.StridedView ? values : _newFrom(values, dtype);
 }
@@ -326,7 +326,7 @@ function _throwOfCount(owner, name, signature, n, min, max) {
     throw new TypeError(`${label}() takes ${_countArguments(max)}, not ${n}${hint}`);
 }
 
-// A promise rejects, whatever is wrong; with a callback, gjs throws.
+// A promise rejects for any error; with a callback, gjs throws.
 function _rejectErrors(original, nArgsWithCallback) {
     return function (...args) {
         if (args.length >= nArgsWithCallback)
@@ -349,7 +349,7 @@ function _wrap(owner, name, change) {
     Object.defineProperty(owner[name], 'length', {value: original.length, configurable: true});
 }
 
-// Makes functions take what people pass: names of element types, paths, plain
+// Lets functions take the values that people pass: names of element types, paths, plain
 // arguments for arrays. The last parameters have defaults. Asynchronous functions
 // return a promise if they get no callback.
 function _makeAdapter(moreConverters) {
@@ -425,7 +425,7 @@ function _adaptFunctions(namespace, name, allocating, special = {}, moreConverte
     if (unseen.size > 0)
         throw new Error(`There is no ${[...unseen].join(', ')}`);
 
-    // Those without arguments.
+    // Functions without arguments.
     for (const [path, names] of rest)
         names.forEach(func => adapt(ownerOf(path), func, '-', [], true));
 }

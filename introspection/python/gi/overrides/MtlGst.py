@@ -31,7 +31,7 @@ def _info_of(cls, info):
     if not isinstance(info, Caps):
         return info
 
-    # GStreamer expects that they are fixed, and believes what they say about channels.
+    # GStreamer expects fixed caps, and trusts their description of channels.
     if cls is AudioInfo or not info.is_fixed():
         _layout_from_caps(info, 0)
     try:

@@ -144,7 +144,7 @@ def _view_of_array(x):
 _WAYS = (("the buffer", _view_of_buffer), ("the number", _view_of_number),
          ("the extension type", _view_of_extension_type), ("the bytes", _view_of_bytes),
          ("__array_interface__", _view_of_interface), ("__array__", _view_of_array))
-# NumPy's arrays are behind the others themselves.
+# The other ways lead to NumPy's arrays themselves.
 _WAYS_OF_ARRAYS = tuple(way for way in _WAYS if not way[0].startswith("__array"))
 
 

@@ -106,7 +106,7 @@ class _Call:
             if packed:
                 raise ValueError(f"{error}. {_advice_for(packed[0])}") from error
             raise
-        # out may also be among the later arguments, as its position allows.
+        # out may also be among the later arguments, where its position allows.
         return self.restore(result, (*args[1:], *outs))
 
 
@@ -350,7 +350,7 @@ def install():
     for name in _COMPARISONS:
         setattr(StridedView, f"__{name}__", _comparison(f"__{name}__", getattr(operator, name)))
 
-    # Setting __eq__ does not unset what was inherited: the identity.
+    # Setting __eq__ does not unset the inherited comparison, which is the identity.
     StridedView.__complex__ = _view_complex
     StridedView.__index__ = _view_index
     StridedView.__round__ = _view_round
