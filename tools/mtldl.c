@@ -119,7 +119,7 @@ refuse_command (const char *name)
   return TOOL_WRONG_USAGE;
 }
 
-/* 1 is not a failure of diff. */
+/* diff returns 1 without a failure. */
 static int failed_status = TOOL_FAILED;
 
 static int
