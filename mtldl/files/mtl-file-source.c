@@ -276,7 +276,7 @@ mtl_file_source_check_range (const MtlFileSource  *self,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "%" G_GUINT64_FORMAT " bytes at offset %" G_GUINT64_FORMAT " exceed the size of %s,"
+               "%" G_GUINT64_FORMAT " bytes at offset %" G_GUINT64_FORMAT " exceed %s of"
                " %" G_GUINT64_FORMAT " bytes", size, offset, self->name, self->size);
   return FALSE;
 }

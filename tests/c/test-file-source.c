@@ -146,7 +146,7 @@ test_range (TestFolder    *folder,
   assert_refuses (mtl_file_source_check_range (source, 1, 100, &error), MTL_ERROR_OUT_OF_BOUNDS,
                   "100 bytes at offset 1 exceed");
   assert_refuses (mtl_file_source_check_range (source, 101, 0, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                  "file”, 100 bytes");
+                  "file” of 100 bytes");
   assert_refuses (mtl_file_source_check_range (source, 1, G_MAXUINT64, &error),
                   MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615 bytes");
 }
