@@ -261,7 +261,7 @@ def write_vala(table, output, metadata, library):
     with open(metadata, encoding="utf-8") as file:
         parts = [file.read(), "\n// Written by defaults.py.\n"]
     for function in library.functions.values():
-        # In Vala, results that are stored are arguments, too.
+        # Vala counts results that are stored as arguments, too.
         names = [parameter.name for parameter in function.parameters]
         for name, value in table.defaults_of(library.namespace, function.full_name, names).items():
             if name != "callback":

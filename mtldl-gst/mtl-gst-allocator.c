@@ -55,7 +55,7 @@ typedef struct
   GstMemory parent_instance;
 
   MtlBuffer *buffer;
-  guint8 *data; /* at offset 0 of the memory */
+  guint8 *data; /* the address of offset 0 of the memory */
 } Memory;
 
 enum
@@ -382,7 +382,7 @@ mtl_gst_allocator_new (MtlDevice       *device,
 
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
-  /* A buffer without bytes finds out what the device can do. */
+  /* A buffer without bytes shows what the device can do. */
   buffer = mtl_buffer_new_uninitialized (device, 0, storage_mode, error);
   if (buffer == NULL)
     return NULL;

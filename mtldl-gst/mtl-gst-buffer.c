@@ -30,7 +30,7 @@ get_element_size (MtlStridedView *view)
   return mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view)) / 8;
 }
 
-/* For elements of whole bytes, and one at least. */
+/* The view has elements of whole bytes, and at least one of them. */
 static void
 range_init (Range          *range,
             MtlStridedView *view)
@@ -185,7 +185,7 @@ plane_init_for_format (Plane               *plane,
   return FALSE;
 }
 
-/* Finds what has all planes, if they are of one buffer. */
+/* Finds a range that has all planes, if they are in one buffer. */
 static gboolean
 find_common_range (const Plane *planes,
                    guint        n_planes,
@@ -208,7 +208,8 @@ find_common_range (const Plane *planes,
       sum += range->size;
     }
 
-  /* Planes far apart would have much of others between them, which a copy of the memory copies. */
+  /* Planes far apart would have many other bytes between them, which a copy of the memory
+   * copies. */
   common->size = end - common->data;
   return common->size / 2 <= sum;
 }
@@ -533,7 +534,7 @@ buffer_new_of_channels (const Range *first,
   return buffer;
 }
 
-/* Elements expect a buffer of whole frames, whatever lies between the channels. */
+/* Elements expect a buffer of whole frames, whatever bytes lie between the channels. */
 static GstBuffer *
 buffer_new_for_channels (MtlStridedView      *view,
                          const GstAudioInfo  *info,

@@ -36,7 +36,7 @@ check_is_picture (MtlStridedView  *view,
   if (shape[0] > G_MAXINT || shape[1] > G_MAXINT)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                   "The view has the shape %s; the limit of rows and columns is %d", string,
+                   "The view has the shape %s; the limit for rows and columns is %d", string,
                    G_MAXINT);
       return FALSE;
     }
@@ -81,9 +81,9 @@ find_format (MtlStridedView  *view,
   name = mtl_dtype_to_string (dtype);
   string = mtl_gst_dims_to_string (shape, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The view has the shape %s and elements of type %s; a format is found for"
-               " (height, width) and (height, width, 4) of uint8 and uint16, and for"
-               " (height, width, 3) of uint8: name the format", string, name);
+               "The view has the shape %s and elements of type %s; only (height, width) and"
+               " (height, width, 4) of uint8 or uint16, and (height, width, 3) of uint8, have a"
+               " default format: name the format", string, name);
   return GST_VIDEO_FORMAT_UNKNOWN;
 }
 
@@ -168,7 +168,7 @@ mtl_gst_video_caps_from_view (MtlStridedView  *view,
   if (!mtl_gst_format_is_known (format))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%d is not a video format of this GStreamer", format);
+                   "This GStreamer has no video format %d", format);
       return NULL;
     }
 
@@ -249,7 +249,7 @@ check_is_audio (MtlStridedView  *view,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                    "Audio needs the shape (frames, channels) with at least 1 channel, not %s%s",
-                   string, n_dims == 1 ? ": unsqueeze(1) makes one" : "");
+                   string, n_dims == 1 ? ": add an axis for the channel" : "");
       return FALSE;
     }
 
@@ -257,7 +257,7 @@ check_is_audio (MtlStridedView  *view,
   if (shape[1] > G_MAXINT / 8)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                   "The view has the shape %s; the limit of channels is %d", string,
+                   "The view has the shape %s; the limit for channels is %d", string,
                    G_MAXINT / 8);
       return FALSE;
     }

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* The messages of these continue what the caller puts before them. */
+/* The caller's prefix begins the messages of these. */
 gboolean mtl_gst_check_elements  (MtlStridedView  *view,
                                   MtlDType         dtype,
                                   GError         **error);

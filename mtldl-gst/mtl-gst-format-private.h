@@ -17,7 +17,7 @@ typedef struct
   gint64 shape[3];        /* rows, columns, channels */
   gint64 byte_strides[3];
   gsize byte_offset;
-  guint plane;            /* of a video frame */
+  guint plane;            /* the plane of a video frame */
 } MtlGstPlane;
 
 gboolean mtl_gst_format_describe_plane     (const GstVideoInfo  *info,

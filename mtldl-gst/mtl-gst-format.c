@@ -4,10 +4,11 @@
 
 #include "mtl-gst-format-private.h"
 
-/* Known to GStreamer 1.30 and later, which may run what was compiled for an earlier one. */
+/* GStreamer has this flag since 1.30, and may run programs that were compiled for an
+ * earlier version. */
 #define FORMAT_FLAG_FLOAT (1 << 10)
 
-/* Those after it change the meaning of a format in ways that are not known here. */
+/* Later flags change the meaning of a format in ways that are not known here. */
 #define FORMAT_FLAGS_KNOWN ((FORMAT_FLAG_FLOAT << 1) - 1)
 
 static gboolean
@@ -69,7 +70,7 @@ get_offset (const GstVideoFormatInfo *format,
     }
 }
 
-/* The table does not say so of two formats that GStreamer reads as little-endian everywhere. */
+/* The table does not say so about two formats that GStreamer reads as little-endian everywhere. */
 static gboolean
 is_little_endian (const GstVideoFormatInfo *format)
 {
@@ -127,7 +128,7 @@ find_obstacle (const GstVideoFormatInfo *format,
   const guint size = get_element_size (format, component);
 
   if (has_flag (format, ~FORMAT_FLAGS_KNOWN))
-    return "it came with a GStreamer that is newer than this library";
+    return "it is newer than this library";
 
   if (has_flag (format, GST_VIDEO_FORMAT_FLAG_TILED))
     return "its pixels are in tiles";
@@ -188,7 +189,7 @@ check_index (const GstVideoFormatInfo  *format,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "There is no %s %u: the video format %s has %u, and the first is 0", what, index,
+               "There is no %s %u: the video format %s has %u, counted from 0", what, index,
                format->name, n);
   return FALSE;
 }
@@ -203,7 +204,7 @@ get_height (const GstVideoInfo *info)
   return info->interlace_mode == GST_VIDEO_INTERLACE_MODE_ALTERNATE ? (height + 1) / 2 : height;
 }
 
-/* The extent of a component of which one sample is for several pixels. GStreamer's macro for that
+/* The extent of a component whose samples each cover several pixels. GStreamer's macro for that
  * would overflow for the lowest number. */
 static gint64
 scale (gint64 n_pixels,
@@ -279,7 +280,7 @@ check_components_match (const GstVideoFormatInfo  *format,
   return FALSE;
 }
 
-/* Describes a plane, with all its components and what lies between them as channels. */
+/* Describes a plane, with all its components and the bytes between them as channels. */
 gboolean
 mtl_gst_format_describe_plane (const GstVideoInfo  *info,
                                guint                plane,

@@ -6,13 +6,13 @@
 
 #include "mtl-gst-check-private.h"
 
-/* The owner of a view's memory. The memory is mapped by itself: gst_buffer_map() would replace
- * memory that it cannot lock by a copy, and join several memories in a copy, without a word. */
+/* The owner of a view's memory. The memory is mapped by itself: gst_buffer_map() would silently
+ * replace memory that it cannot lock by a copy, and join several memories in a copy. */
 typedef struct
 {
   GstBuffer *buffer;
   GstMapInfo map;
-  int *n_writers; /* of the buffer, or NULL for a reader */
+  int *n_writers; /* the buffer's, or NULL for a reader */
   gboolean locks_all;
 } Mapping;
 
@@ -79,7 +79,8 @@ find_memory (GstBuffer  *buffer,
   if (!gst_buffer_find_memory (buffer, offset, size, &index, &length, skip))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "The buffer has no %" G_GSIZE_FORMAT " bytes at byte %" G_GSIZE_FORMAT, size,
+                   "The buffer does not have %" G_GSIZE_FORMAT " bytes at byte %" G_GSIZE_FORMAT,
+                   size,
                    offset);
       return NULL;
     }
@@ -164,22 +165,22 @@ set_map_error (GstMemory    *memory,
   if ((flags & GST_MAP_WRITE) != 0)
     g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                          "The memory cannot be written to while another buffer shares it or it is"
-                         " mapped elsewhere: end that, or use gst_buffer_copy_deep()");
+                         " mapped elsewhere: release it there, or use gst_buffer_copy_deep()");
   else
     g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
                          "The memory cannot be read while it is mapped elsewhere for writing only:"
-                         " end that first");
+                         " unmap it there first");
 }
 
-/* Takes what keeps the mapping, once the memory is mapped. */
+/* Takes the references that keep the mapping, once the memory is mapped. */
 static void
 mapping_keep (Mapping   *self,
               GstBuffer *buffer)
 {
   GstMemory *memory = self->map.memory;
 
-  /* GStreamer leaves memory locked for ever if it is also mapped with more flags than these, and
-   * this mapping is the last to end. If it is not, this lock fails. */
+  /* GStreamer never unlocks memory that is also mapped with more flags than these, if this
+   * mapping is the last to end. If it is not, this lock fails. */
   self->locks_all = (self->map.flags & GST_MAP_READWRITE) != GST_MAP_READWRITE
                     && gst_memory_lock (memory, GST_LOCK_FLAG_READWRITE);
   self->buffer = gst_buffer_ref (buffer);
@@ -212,8 +213,8 @@ mapping_init (Mapping      *self,
   if (!check_locks (memory, error))
     return NULL;
 
-  /* Memory that can be written to can be read, too. Other flags ask some allocators for something
-   * else than the bytes. */
+  /* Memory that can be written to can be read, too. Other flags make some allocators return
+   * something other than the bytes. */
   flags = writes ? GST_MAP_READWRITE : GST_MAP_READ;
   if (!gst_memory_map (memory, &self->map, flags))
     {
@@ -256,8 +257,8 @@ mapping_init_again (Mapping           *self,
   if (self->map.data != map->data || self->map.size < map->size)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "Memory of the allocator “%s” has another address each time it is mapped: use"
-                   " gst_video_frame_copy()",
+                   "Memory of the allocator “%s” has a different address each time it is mapped:"
+                   " use gst_video_frame_copy()",
                    map->memory->allocator != NULL ? map->memory->allocator->mem_type : "unknown");
       gst_memory_unmap (map->memory, &self->map);
       return NULL;

@@ -69,7 +69,7 @@ static const TensorType tensor_types[] = {
 #define TYPES NAMED_TYPES
 #endif
 
-/* That layouts can have. */
+/* Layouts have at most this many dimensions. */
 #define MAX_DIMS 64
 
 static gboolean
@@ -214,7 +214,7 @@ tensor_type_by_name (const char  *name,
   if (name == NULL)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The caps have no text “type” with the type of the elements");
+                           "The caps need a string field “type” with the type of the elements");
       return NULL;
     }
 
@@ -227,7 +227,7 @@ tensor_type_by_name (const char  *name,
   return NULL;
 }
 
-/* Without a name the order is row-major. */
+/* The order is row-major if there is no name. */
 static gboolean
 order_by_name (const char  *name,
                MtlOrder    *order,
@@ -262,7 +262,7 @@ mtl_gst_layout_from_tensor_structure (const GstStructure  *structure,
   if (dims == NULL || !GST_VALUE_HOLDS_ARRAY (dims))
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The caps have no array “dims” with the extents of the tensor");
+                           "The caps need an array field “dims” with the extents of the tensor");
       return NULL;
     }
 
@@ -280,8 +280,8 @@ mtl_gst_layout_from_tensor_structure (const GstStructure  *structure,
           g_autofree char *text = gst_value_serialize (dim);
 
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "Axis %u has the extent %s in caps that are not fixed; it has to be a number"
-                       " of at least 1", i, text);
+                       "Axis %u of the caps has the extent %s; it has to be a fixed number of at"
+                       " least 1", i, text);
           return NULL;
         }
 
@@ -367,7 +367,7 @@ check_is_tensor (const GstTensor  *tensor,
   if (index >= n_tensors)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "There is no tensor %u: the buffer has %u, and the first is 0",
+                   "There is no tensor %u: the buffer has %u, counted from 0",
                    index, n_tensors);
       return FALSE;
     }
@@ -473,7 +473,7 @@ data_new (MtlStridedView  *view,
   if (first == NULL)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                           "The first element does not begin with a byte: copy the view first");
+                           "The first element does not begin at a byte: copy the view first");
       return NULL;
     }
 

@@ -7,8 +7,8 @@
 #include "mtl-gst-audio-private.h"
 #include "mtl-gst-map-private.h"
 
-/* How the samples in a buffer lie. The offsets are those of the meta, or NULL if channels follow
- * each other without a gap. */
+/* The places of the samples in a buffer. The offsets are those of the meta, or NULL if channels
+ * follow each other without a gap. */
 typedef struct
 {
   const GstAudioInfo *info;
@@ -18,7 +18,8 @@ typedef struct
   const gsize *offsets;
 } Samples;
 
-/* By what GStreamer says of the format, as one of a later version may have any size. */
+/* Relies on GStreamer's description of the format, as one of a later version may have
+ * any size. */
 static MtlDType
 find_dtype (const GstAudioFormatInfo *format)
 {
@@ -64,7 +65,7 @@ is_read_as_described (const GstAudioFormatInfo *format)
   return unpacked[0] == unpacked[1];
 }
 
-/* Gets the element type, or says what is wrong with the format. */
+/* Gets the element type. Fails if the format has none. */
 static gboolean
 get_dtype (const GstAudioInfo  *info,
            MtlDType            *dtype,
@@ -76,7 +77,8 @@ get_dtype (const GstAudioInfo  *info,
   if (format == NULL || format->format == GST_AUDIO_FORMAT_UNKNOWN)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The audio info has no format: it is not set");
+                           "The audio info has no format: set it first, for example with"
+                           " gst_audio_info_set_format()");
       return FALSE;
     }
 
@@ -84,11 +86,11 @@ get_dtype (const GstAudioInfo  *info,
   if (format->width == 0)
     reason = "it does not describe samples";
   else if (*dtype == MTL_DTYPE_OTHER)
-    reason = "no element type is that of its samples";
+    reason = "its samples have no element type";
   else if (format->width > 8 && format->endianness != G_BYTE_ORDER)
     reason = "its byte order is not this machine's";
   else if (!is_read_as_described (format))
-    reason = "this GStreamer converts it with samples of another size than it says";
+    reason = "this GStreamer converts samples of a different size than it declares";
   else
     return TRUE;
 
@@ -179,7 +181,7 @@ get_samples (GstBuffer           *buffer,
       return FALSE;
     }
 
-  /* As for gst_audio_buffer_map(), the meta comes first. */
+  /* The meta comes first, as it does for gst_audio_buffer_map(). */
   samples->info = meta != NULL ? &meta->info : info;
   samples->offsets = NULL;
   if ((info != NULL && !get_dtype (info, &samples->dtype, error))
@@ -224,7 +226,7 @@ get_offset (const Samples *samples,
   if (samples->offsets != NULL)
     return samples->offsets[channel];
 
-  /* Without a meta, all fits in the buffer. */
+  /* All channels fit in the buffer if there is no meta. */
   return channel * samples->n_frames * samples->sample_size;
 }
 
@@ -244,7 +246,7 @@ describe_channel (const Samples *samples,
   description->byte_offset = get_offset (samples, channel);
 }
 
-/* Only a meta has channels anywhere. */
+/* Only a meta can place channels anywhere. */
 static gboolean
 check_even_spacing (const Samples  *samples,
                     GError        **error)
@@ -348,8 +350,8 @@ mtl_gst_audio_describe_frame (const GstAudioInfo  *info,
  *   written to, and another buffer shares the memory or has it mapped
  * - %MTL_ERROR_READ_ONLY: the samples are to be written to, and the buffer has
  *   other users, or its memory is read-only
- * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory, or somebody
- *   else has it mapped to write to it
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory, or it
+ *   is mapped elsewhere for writing
  * - %MTL_ERROR_NO_MEMORY: there are 200 views of the memory, of the 255 that
  *   GStreamer counts to
  *
@@ -419,7 +421,7 @@ mtl_gst_view_from_audio_buffer_channel (GstBuffer           *buffer,
   if (channel >= (guint) samples.info->channels)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "There is no channel %u: the audio has %d, and the first is 0", channel,
+                   "There is no channel %u: the audio has %d, counted from 0", channel,
                    samples.info->channels);
       return NULL;
     }

@@ -89,9 +89,9 @@ check_channels (const GstStructure  *structure,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The channel-mask 0x%" G_GINT64_MODIFIER "x of the caps has %d bits for %d channels;"
-               " it needs one for each, of positions that GStreamer has, or 0 for channels without"
-               " positions", mask, n_positions, n_channels);
+               "The channel-mask 0x%" G_GINT64_MODIFIER "x of the caps has %d bits for %d"
+               " channels; it needs a known position for each channel, or has to be 0",
+               mask, n_positions, n_channels);
   return FALSE;
 }
 
@@ -144,7 +144,7 @@ read_caps (GstCaps  *caps,
   if (gst_caps_get_size (caps) != 1)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "Caps of a buffer have 1 structure, not %u",
+                   "A buffer needs caps with 1 structure, not %u",
                    gst_caps_get_size (caps));
       return FALSE;
     }

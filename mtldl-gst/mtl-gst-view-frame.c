@@ -22,7 +22,7 @@ check_is_mapped (const GstVideoFrame  *frame,
     return TRUE;
 
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "The frame is not mapped: map it first, gst_video_frame_map()");
+                       "The frame is not mapped: call gst_video_frame_map() first");
   return FALSE;
 }
 
@@ -33,7 +33,7 @@ find_map (const GstVideoFrame  *frame,
           guint                 plane,
           GError              **error)
 {
-  /* Without a meta, one mapping has all planes. */
+  /* A single mapping has all planes if there is no meta. */
   const GstMapInfo *map = &frame->map[frame->meta != NULL ? plane : 0];
   const guint flags = map->flags & ~(guint) GST_VIDEO_FRAME_MAP_FLAG_NO_REF;
 
@@ -62,7 +62,7 @@ find_offset (const GstVideoFrame  *frame,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                    "Plane %u of the frame is at address 0x%" G_GSIZE_MODIFIER "x; the mapped bytes"
-                   " are at 0x%" G_GSIZE_MODIFIER "x to 0x%" G_GSIZE_MODIFIER "x",
+                   " are from 0x%" G_GSIZE_MODIFIER "x to 0x%" G_GSIZE_MODIFIER "x",
                    description->plane, address, begin, begin + map->size);
       return FALSE;
     }

@@ -96,7 +96,8 @@ check_is_set (const GstVideoInfo  *info,
     return TRUE;
 
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "The video info has no format: it is not set");
+                       "The video info has no format: set it first, for example with"
+                       " gst_video_info_set_format()");
   return FALSE;
 }
 
@@ -115,8 +116,8 @@ check_n_planes (const GstVideoFormatInfo  *format,
   return FALSE;
 }
 
-/* How the frame in the buffer lies: as gst_video_frame_map() has it, its meta comes first. That
- * may need to be written to the frame. */
+/* Describes the frame in the buffer: its meta comes first, as it does for
+ * gst_video_frame_map(). The description may have to be written to the frame. */
 static const GstVideoInfo *
 get_frame_info (GstBuffer           *buffer,
                 const GstVideoInfo  *info,
@@ -229,8 +230,8 @@ view_frame (GstBuffer           *buffer,
  * view's memory is gone: other views of it, [struct@GLib.Bytes] and exported
  * tensors included. Until then:
  *
- * - A read-only view has the pixels as they are, since nobody can write to a
- *   buffer that has two users, or to memory that is mapped for reading. Elements
+ * - A read-only view has the pixels as they are, since a buffer that
+ *   has two users, or memory that is mapped for reading, cannot be written to. Elements
  *   that want to write copy it first.
  * - A writable view needs a buffer of which you are the only user, with memory
  *   that no other buffer shares. An `appsink` keeps its newest sample until the
@@ -256,8 +257,8 @@ view_frame (GstBuffer           *buffer,
  *   be written to, and another buffer shares the memory or has it mapped
  * - %MTL_ERROR_READ_ONLY: the plane is to be written to, and the buffer has
  *   other users, or its memory is read-only
- * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory, or somebody
- *   else has it mapped to write to it
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory, or it
+ *   is mapped elsewhere for writing
  * - %MTL_ERROR_NO_MEMORY: there are 200 views of the memory, of the 255 that
  *   GStreamer counts to
  *

@@ -32,8 +32,8 @@
  *   to be written to, and another buffer shares them or has them mapped
  * - %MTL_ERROR_READ_ONLY: the bytes are to be written to, and the buffer has
  *   other users, or its memory is read-only
- * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory, or somebody
- *   else has it mapped to write to it
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory, or it
+ *   is mapped elsewhere for writing
  * - %MTL_ERROR_NO_MEMORY: there are 200 views of the memory, of the 255 that
  *   GStreamer counts to
  *

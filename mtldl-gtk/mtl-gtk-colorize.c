@@ -11,7 +11,7 @@
 #include "mtl-gtk-task-private.h"
 #include "mtl-gtk-texture-private.h"
 
-/* Up to this many halves of the range away from 0, a product and a sum have digits enough. */
+/* A product and a sum have enough digits up to this many halves of the range away from 0. */
 #define MAX_DISTANCE 0x1p30
 /* The factor of numbers whose range is so narrow that its own factor might be infinite. */
 #define NARROW_SCALE 0x1p900
@@ -34,9 +34,9 @@ typedef struct
   MtlStridedView *steps;
   MtlStridedView *floats;      /* NULL: all elements are finite */
   MtlStridedView *differences; /* NULL: the steps are found at once */
-  double scale;  /* of the differences */
-  double offset; /* of the differences, or else of the steps */
-  double factor; /* of the steps */
+  double scale;  /* multiplies the differences */
+  double offset; /* added to the differences, or else to the steps */
+  double factor; /* multiplies the steps */
 } Work;
 
 static void
@@ -74,7 +74,7 @@ find_factors (Work   *self,
   if (high - low < NARROW_RANGE)
     self->scale = NARROW_SCALE;
 
-  /* Halves, as the difference of two large numbers may be infinite. */
+  /* The range is halved, as the difference of two large numbers may be infinite. */
   extent = high * self->scale / 2 - low * self->scale / 2;
   self->factor = (n_steps - 1) / 2.0 / extent;
   self->offset = -low * self->scale;
@@ -175,7 +175,8 @@ limit_steps (guint8 *steps,
     steps[i] = MIN (steps[i], last);
 }
 
-/* Four bytes at once. Of 3 channels, the last one is the next pixel's. */
+/* Copies four bytes at once. If there are 3 channels, the last byte belongs to the next
+ * pixel. */
 static void
 write_colors (guint8              *pixels,
               const MtlGtkPalette *palette,
@@ -273,7 +274,7 @@ colorize_all (const Colorize  *self,
   return done;
 }
 
-/* Without colors. */
+/* Numbers are gray levels if there are no colors. */
 static gboolean
 copy_gray_levels (MtlStridedView     *pixels,
                   const MtlGtkPixel  *pixel,

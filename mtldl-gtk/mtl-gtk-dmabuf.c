@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#define _DEFAULT_SOURCE /* for F_DUPFD_CLOEXEC */
+#define _DEFAULT_SOURCE /* declares F_DUPFD_CLOEXEC */
 
 #include "config.h"
 
@@ -23,7 +23,7 @@ typedef struct
   guint64 access; /* DMA_BUF_SYNC_READ or DMA_BUF_SYNC_RW; 0: it has not begun */
 } Dmabuf;
 
-/* Returns 0, or what went wrong. */
+/* Returns 0 or an errno. */
 static int
 synchronize (int     fd,
              guint64 flags)
@@ -110,8 +110,8 @@ find_size (Dmabuf            *self,
   if (offset > (guint64) size || (guint64) needed > size - offset)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "The layout needs %" G_GINT64_FORMAT " bytes from %" G_GSIZE_FORMAT " on; the"
-                   " DMA-BUF has %" G_GINT64_FORMAT, needed, offset, (gint64) size);
+                   "The layout needs %" G_GINT64_FORMAT " bytes from byte %" G_GSIZE_FORMAT " on;"
+                   " the DMA-BUF has %" G_GINT64_FORMAT, needed, offset, (gint64) size);
       return FALSE;
     }
 
@@ -151,7 +151,7 @@ map (Dmabuf    *self,
                  "The file descriptor is not a DMA-BUF: %s", g_strerror (problem));
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE,
-                 "The DMA-BUF does not become accessible: %s", g_strerror (problem));
+                 "The DMA-BUF cannot be accessed: %s", g_strerror (problem));
   return FALSE;
 }
 
@@ -251,12 +251,13 @@ check_shape (MtlStridedLayout  *layout,
 
 typedef struct
 {
-  int pixel_size; /* in bytes */
+  int pixel_size; /* bytes */
   int block_width; /* 2 if two pixels share their chroma */
   const char *fourccs;
 } Format;
 
-/* Those with one plane. GTK guesses where the other planes of others are, and reads there. */
+/* Formats with one plane. GTK guesses the place of the other planes of others, and reads
+ * there. */
 static const Format formats[] = {
   { 1, 1, "C8  R8  RGB8BGR8" },
   { 2, 1, "R10 R12 R16 RG88GR88XR12XB12RX12BX12AR12AB12RA12BA12XR15XB15RX15BX15AR15AB15RA15BA15"
@@ -337,7 +338,7 @@ check_format (guint32            fourcc,
   return FALSE;
 }
 
-/* How many bytes apart rows of pixels begin, or 0. */
+/* Finds the distance of rows in bytes, or returns 0. */
 static guint
 find_row_stride (MtlStridedLayout  *layout,
                  GError           **error)
@@ -366,8 +367,8 @@ find_row_stride (MtlStridedLayout  *layout,
 
   text = mtl_strided_layout_to_string (layout);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "The layout %s is not that of a texture, whose rows run from top to bottom, at most"
-               " %d bytes apart, without gaps between pixels or channels", text, G_MAXINT);
+               "The layout %s cannot be a texture, whose rows run from top to bottom, at most %d"
+               " bytes apart, without gaps between pixels or channels", text, G_MAXINT);
   return 0;
 }
 
@@ -434,8 +435,8 @@ find_start (gsize              offset,
  * - %MTL_ERROR_NEEDS_COPY: the strides are not those of rows of pixels from top
  *   to bottom, at most 2 GiB apart
  * - %MTL_ERROR_OUT_OF_BOUNDS: the DMA-BUF is smaller than needed
- * - %MTL_ERROR_OVERFLOW: GTK cannot count so many rows, pixels or bytes before
- *   them
+ * - %MTL_ERROR_OVERFLOW: GTK cannot count that many rows, pixels or bytes
+ *   before them
  * - `GDK_DMABUF_ERROR_UNSUPPORTED_FORMAT` and others of `GDK_DMABUF_ERROR`: GTK
  *   or @display does not support the format
  *

@@ -16,7 +16,7 @@ typedef struct
 
 #define MTL_GTK_MAX_PLANES 3
 
-/* How the elements of a format lie. */
+/* The places of the elements of a format. */
 typedef struct
 {
   MtlDType dtype;
@@ -24,9 +24,9 @@ typedef struct
   guint n_planes;
   struct
   {
-    guint8 block_width;  /* in pixels */
+    guint8 block_width;  /* pixels */
     guint8 block_height;
-    guint8 n_elements;   /* of a block, side by side */
+    guint8 n_elements;   /* the elements of a block, side by side */
   } planes[MTL_GTK_MAX_PLANES];
 } MtlGtkPlanes;
 
@@ -39,13 +39,14 @@ gboolean    mtl_gtk_check_channels                 (MtlGtkChannels      channels
 const char *mtl_gtk_channels_get_letters           (MtlGtkChannels      channels);
 const char *mtl_gtk_channels_get_name              (MtlGtkChannels      channels);
 gboolean    mtl_gtk_channels_have_alpha            (MtlGtkChannels      channels);
-/* Not colors without an opacity, nor an opacity without colors. */
+/* Only colors with an opacity can be. */
 gboolean    mtl_gtk_channels_can_be_premultiplied  (MtlGtkChannels      channels);
 
 /* A format of this GTK, without an error for those that it lacks. */
 gboolean    mtl_gtk_pixel_find_format              (const MtlGtkPixel  *pixel,
                                                     GdkMemoryFormat    *format);
-/* The same, or what GTK has a format of and can have the same values: RGB, or RGBA. */
+/* The same pixel, or RGB or RGBA, if only these have a format and they hold the same
+ * values. */
 MtlGtkPixel mtl_gtk_pixel_find_nearest             (const MtlGtkPixel  *pixel,
                                                     GdkMemoryFormat    *format);
 gboolean    mtl_gtk_pixel_init_for_format          (MtlGtkPixel        *pixel,

@@ -86,7 +86,7 @@ static const struct
 #define ONE_PLANE(format, type, width, n_elements) \
   PLANES (format, type, 1, { { width, 1, n_elements } })
 
-/* All others. */
+/* All other formats. */
 static const struct
 {
   GdkMemoryFormat format;
@@ -285,7 +285,7 @@ describe_planes (const MtlGtkPlanes *planes)
     return g_strdup_printf ("it has %u planes", planes->n_planes);
 
   if (planes->planes[0].block_width > 1)
-    return g_strdup_printf ("%u pixels of a row have one element for each kind of chroma",
+    return g_strdup_printf ("%u pixels of a row share their chroma",
                             planes->planes[0].block_width);
 
   return g_strdup_printf ("all channels of a pixel are in one element of %u bits",

@@ -17,7 +17,8 @@ gboolean        mtl_gtk_pixels_convert (MtlStridedView     *pixels,
                                         GCancellable       *cancellable,
                                         GError            **error);
 
-/* For work in blocks of rows: how many of them, at least one, and some of a view's. */
+/* Work is done in blocks of rows: the number of rows, at least one, and some rows of a
+ * view. */
 gint64          mtl_gtk_rows_per_block (gint64              width);
 MtlStridedView *mtl_gtk_select_rows    (MtlStridedView     *view,
                                         gint64              start,

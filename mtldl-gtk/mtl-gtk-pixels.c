@@ -18,7 +18,7 @@ typedef struct
 {
   MtlStridedView *view;
   const char *letters;
-  double max; /* of a channel: full light */
+  double max; /* full light of a channel */
 } Pixels;
 
 /* Pixels of four bytes, and two of their channels with room for a product. */
@@ -63,7 +63,8 @@ mtl_gtk_select_rows (MtlStridedView  *view,
   return mtl_strided_view_narrow (view, 0, start, stop, 1, error);
 }
 
-/* Where the source has what a channel is to be, or -1: then it is at its maximum. */
+/* The channel of the source that the letter is copied from, or -1 if it is at its
+ * maximum. */
 static int
 find_channel (const Pixels *source,
               char          letter,
@@ -125,7 +126,8 @@ copy_channels (Pixels   *pixels,
   return mtl_strided_view_copy_scaled_from (to, from, pixels->max / source->max, 0, NULL, error);
 }
 
-/* How many channels come one after the other, in either direction or from the same one. */
+/* Counts the channels that come one after the other, in either direction or from the same
+ * one. */
 static int
 count_run (const int *places,
            int        n_places,
@@ -181,7 +183,7 @@ multiply_four (FourPixels pixels,
   FourPixels opacity = pixels >> alpha_shift & 0xff;
 
   opacity |= opacity << 16;
-  pixels |= 0xffu << alpha_shift; /* so that the opacity stays */
+  pixels |= 0xffu << alpha_shift; /* keeps the opacity as it is */
   return multiply_channels (pixels & 0x00ff00ff, opacity)
          | multiply_channels (pixels >> 8 & 0x00ff00ff, opacity) << 8;
 }
@@ -269,7 +271,7 @@ divide (float *pixels,
     }
 }
 
-/* The sum of large floats is infinite, that of doubles is slower. */
+/* The sum of large floats is infinite, and that of doubles is slower. */
 static float
 find_mean (const float *pixel)
 {

@@ -33,8 +33,8 @@ find_pixel_format (cairo_format_t   format,
       return &pixel_formats[i];
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "Cairo's format %d is not supported, only ARGB32, RGB24 and A8, and from Cairo"
-               " 1.17.2 on those of floats", format);
+               "Cairo's format %d is not supported, only ARGB32, RGB24, A8 and, from Cairo 1.17.2"
+               " on, those of floats", format);
   return NULL;
 }
 
@@ -48,7 +48,7 @@ release_surface (gpointer surface)
   cairo_surface_destroy (surface);
 }
 
-/* Which shows in an attempt to use it only. */
+/* Only an attempt to use the surface shows this. */
 static gboolean
 is_finished (cairo_surface_t *surface)
 {
@@ -75,7 +75,7 @@ check_is_image (cairo_surface_t  *surface,
   if (is_finished (surface))
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The surface is finished, and may no longer have pixels");
+                           "The surface is finished, so it may no longer have pixels");
       return FALSE;
     }
 
@@ -91,7 +91,7 @@ check_is_image (cairo_surface_t  *surface,
   if (cairo_image_surface_get_format (surface) == CAIRO_FORMAT_INVALID)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                           "The surface is part of another one: slice a view of that one");
+                           "The surface is part of another one: slice a view of the whole surface");
       return FALSE;
     }
 
@@ -203,8 +203,8 @@ check_is_writable (MtlStridedView  *view,
     return TRUE;
 
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
-                       "A surface can be drawn on, and so needs a view that is not read-only: copy"
-                       " the view first");
+                       "A surface can be drawn on, so the view must not be read-only: copy it"
+                       " first");
   return FALSE;
 }
 
@@ -262,7 +262,7 @@ get_row_stride (MtlStridedView    *view,
   return mtl_strided_view_get_strides (view, NULL)[0] * mtl_dtype_get_bits (format->dtype) / 8;
 }
 
-/* How many bytes the memory has from the first element on. */
+/* Counts the bytes of the memory from the first element on. */
 static guint64
 get_rest_of_memory (MtlStridedView *view)
 {

@@ -53,9 +53,9 @@ end_thread (GObject      *source_object,
     g_task_return_error (task, error);
 }
 
-/* A thread may let go of its task after the callback, and then finalizes it. Some objects
- * of languages may only be finalized by their own thread, and the task holds some. So the
- * thread has a task of its own, which holds that one until its callback. */
+/* A thread may drop its task after the callback, and then finalizes it. The task holds
+ * objects that some languages may only finalize in their own thread. So the thread has a
+ * task of its own, which holds that one until its callback. */
 void
 mtl_gtk_task_run (GTask          *task,
                   MtlGtkTaskFunc  func)

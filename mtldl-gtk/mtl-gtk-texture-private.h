@@ -27,7 +27,7 @@ gboolean        mtl_gtk_pixel_init_for_view (MtlGtkPixel         *pixel,
                                              MtlGtkTextureFlags   flags,
                                              GError             **error);
 
-/* [height, width, channels] of a view that is this, or [height, width]. */
+/* Makes a view of [height, width] one of [height, width, channels]. */
 MtlStridedView *mtl_gtk_with_channel_axis   (MtlStridedView      *view);
 
 G_END_DECLS

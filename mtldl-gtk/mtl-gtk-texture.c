@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The memory of a texture, which GTK tells only from 4.10 on. */
+/* The memory of a texture, which GTK only reports from 4.10 on. */
 typedef struct
 {
   MtlStridedView *view;
@@ -289,7 +289,7 @@ copy_memory (MtlStridedView     *view,
  * - %MTL_ERROR_NEEDS_COPY: the strides are not those of rows of pixels from top
  *   to bottom, the memory is not aligned to the elements, or GTK has no such
  *   format; not with %MTL_GTK_TEXTURE_FLAGS_ALLOW_COPY
- * - %MTL_ERROR_OVERFLOW: GTK cannot count so many rows or pixels
+ * - %MTL_ERROR_OVERFLOW: GTK cannot count that many rows or pixels
  * - %MTL_ERROR_NO_MEMORY: the copy cannot be allocated
  *
  * Returns: (transfer full): the texture
@@ -360,7 +360,7 @@ check_plane (guint             plane,
 
   name = g_enum_to_string (GDK_TYPE_MEMORY_FORMAT, format);
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "There is no plane %u: the format %s has %u, and the first is 0", plane, name,
+               "There is no plane %u: the format %s has %u, counted from 0", plane, name,
                n_planes);
   return FALSE;
 }
@@ -383,7 +383,7 @@ free_bytes (gpointer bytes)
   g_bytes_unref (bytes);
 }
 
-/* GTK gives the very memory of such a texture if nothing is to be converted. */
+/* GTK returns the memory of such a texture itself if nothing has to be converted. */
 static GBytes *
 get_memory (GdkTexture *texture,
             gsize       offsets[4],

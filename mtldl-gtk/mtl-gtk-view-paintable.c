@@ -27,11 +27,11 @@ typedef struct
   double high;
   MtlGtkPalette palette;
   gboolean is_shared;      /* the texture has the memory of the view */
-  MtlGtkPixel pixel;       /* of the view, or of its colors in the map */
-  MtlGtkPixel frame_pixel; /* of a copy */
+  MtlGtkPixel pixel;       /* describes the view, or its colors in the map */
+  MtlGtkPixel frame_pixel; /* describes a copy */
 } Source;
 
-/* A copy of what is shown. The paintable has a reference, and so have the
+/* A copy of the pixels that are shown. The paintable has a reference, and so have the
  * textures over the pixels; without any of these the pixels may be written. */
 typedef struct
 {
@@ -118,7 +118,7 @@ struct _MtlGtkViewPaintable
   GError *error;
   GdkTexture *texture; /* NULL without a view, and if there is an error */
   GPtrArray *frames;
-  cairo_region_t *changed; /* since the texture */
+  cairo_region_t *changed; /* changes since the texture was made */
   gboolean is_constructed;
 };
 
@@ -143,7 +143,7 @@ static void paintable_init (GdkPaintableInterface *interface);
 G_DEFINE_FINAL_TYPE_WITH_CODE (MtlGtkViewPaintable, mtl_gtk_view_paintable, G_TYPE_OBJECT,
                                G_IMPLEMENT_INTERFACE (GDK_TYPE_PAINTABLE, paintable_init))
 
-/* Only [height, width] leaves it open what the numbers are. */
+/* Only [height, width] leaves the meaning of the numbers open. */
 static gboolean
 source_is_mapped (const Source *self)
 {
@@ -229,7 +229,7 @@ frame_ref (Frame *self)
   return self;
 }
 
-/* On any thread, as textures are. */
+/* Any thread may end a texture. */
 static void
 frame_unref (gpointer data)
 {
@@ -329,8 +329,8 @@ frame_create_texture (Frame         *self,
                                     error);
 }
 
-/* Tells renderers what differs from the texture before, so that they draw and
- * upload no more than that. */
+/* Tells renderers the difference from the texture before, so that they draw and upload
+ * no more than that. */
 static GdkTexture *
 describe_update (GdkTexture     *texture,
                  GdkTexture     *before,
@@ -345,7 +345,7 @@ describe_update (GdkTexture     *texture,
       g_autoptr (GBytes) bytes = NULL;
       gsize stride;
 
-      /* In its own format this is the memory of the texture itself. */
+      /* The bytes are the memory of the texture itself, if they are in its own format. */
       gdk_texture_downloader_set_format (downloader, gdk_texture_get_format (texture));
       gdk_texture_downloader_set_color_state (downloader, gdk_texture_get_color_state (texture));
       bytes = gdk_texture_downloader_download_bytes (downloader, &stride);
@@ -369,7 +369,7 @@ describe_update (GdkTexture     *texture,
   return texture;
 }
 
-/* One that nothing uses, or else a new one. */
+/* A frame that is not in use, or else a new one. */
 static Frame *
 get_spare_frame (MtlGtkViewPaintable  *self,
                  const Source         *source,
@@ -447,7 +447,7 @@ share_texture (const Source  *source,
 
 #if !GTK_CHECK_VERSION (4, 14, 0)
 
-/* Else GTK draws with Cairo, or is newer than that of the build. */
+/* If not, GTK draws with Cairo, or is newer than that of the build. */
 static gboolean
 draws_with_old_gl (void)
 {
@@ -461,7 +461,7 @@ draws_with_old_gl (void)
 
 #endif
 
-/* One that GTK has, and draws without a slow conversion. */
+/* A format that GTK has, and draws without a slow conversion. */
 static MtlGtkPixel
 choose_frame_pixel (const MtlGtkPixel *pixel)
 {
@@ -469,8 +469,9 @@ choose_frame_pixel (const MtlGtkPixel *pixel)
   GdkMemoryFormat format;
 
 #if !GTK_CHECK_VERSION (4, 14, 0)
-  /* For OpenGL, GTK before 4.14 multiplies the colors by the opacity on the processor, several
-   * times slower than we do. For Cairo it does so fast, and takes longer for what is multiplied. */
+  /* GTK before 4.14 multiplies the colors by the opacity on the processor for OpenGL, several times
+   * slower than the library. For Cairo it does so fast, and takes longer for colors that are
+   * multiplied. */
   if (chosen.dtype == MTL_DTYPE_UINT8 && draws_with_old_gl ())
     chosen.premultiplied = mtl_gtk_channels_can_be_premultiplied (chosen.channels);
 #endif
@@ -478,8 +479,8 @@ choose_frame_pixel (const MtlGtkPixel *pixel)
   return mtl_gtk_pixel_find_nearest (&chosen, &format);
 }
 
-/* Tries to share the memory also if it will be copied, as that finds at once
- * what is wrong with a view. */
+/* Tries to share the memory even if it will be copied, as that finds errors of the view
+ * at once. */
 static gboolean
 prepare_source (Source  *source,
                 GError **error)
@@ -568,7 +569,7 @@ show_changes (MtlGtkViewPaintable  *self,
   return TRUE;
 }
 
-/* A texture of another source, all of it; none without a view. */
+/* Makes a texture of all of another source; NULL without a view. */
 static gboolean
 create_first_texture (MtlGtkViewPaintable  *self,
                       Source               *source,
@@ -660,7 +661,7 @@ show_source (MtlGtkViewPaintable  *self,
   return TRUE;
 }
 
-/* On failure the paintable is empty. */
+/* Leaves the paintable empty on failure. */
 static void
 show_source_or_error (MtlGtkViewPaintable *self,
                       Source              *source)
@@ -978,7 +979,7 @@ mtl_gtk_view_paintable_new (void)
  * - %MTL_ERROR_INVALID_ARGUMENT: @channels is none of the values, also without
  *   a view
  * - %MTL_ERROR_INVALID_ARGUMENT, %MTL_ERROR_OVERFLOW: there is a color map, and
- *   @view is empty, or GTK cannot count so many rows or pixels
+ *   @view is empty, or GTK cannot count its rows or pixels
  *
  * Returns: %TRUE on success
  *

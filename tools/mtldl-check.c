@@ -23,8 +23,8 @@ typedef struct
   MtlTensorFileChecks checks;
   GTree *told;
   ToolProgress progress;
-  guint64 n_done; /* in bytes */
-  guint64 n_all;  /* of the tensors that the file names */
+  guint64 n_done; /* bytes */
+  guint64 n_all;  /* all tensors that the file names */
 } Faults;
 
 static int
@@ -146,7 +146,8 @@ tell_faults (const Options       *options,
     tell (&faults, path, first);
 }
 
-/* A file that an index names is the reason for all tensors in it. */
+/* One warning stands for all tensors of a file that an index names and that cannot be
+ * opened. */
 static void
 warn_of_refused (const char    *path,
                  MtlTensorFile *file)

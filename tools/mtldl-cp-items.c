@@ -16,7 +16,7 @@ tool_copy_item_free (ToolCopyItem *self)
   g_free (self);
 }
 
-/* For each rule, whether it matches a tensor. */
+/* TRUE for each rule that matches a tensor. */
 typedef struct
 {
   gboolean *renames;
@@ -195,7 +195,7 @@ add_items (const ToolCopyOptions *options,
   return n_left_out;
 }
 
-/* Adds those of all sources that are selected. Prints an error if it returns FALSE. */
+/* Adds the selected tensors of all sources. Prints an error if it returns FALSE. */
 gboolean
 tool_list_copies (const ToolCopyOptions  *options,
                   GPtrArray              *sources,

@@ -49,7 +49,7 @@ tool_copy_options_clear (ToolCopyOptions *self)
   g_array_unref (self->dtype_rules);
 }
 
-/* As GNU's commands read sizes: 5G and 5GiB are powers of 1024, 5GB is one of 1000. */
+/* Reads sizes as GNU's commands do: 5G and 5GiB are powers of 1024, 5GB is one of 1000. */
 static gboolean
 parse_size (const char *text,
             guint64    *size)
@@ -118,8 +118,8 @@ check_rules (ToolCopyOptions  *self,
 
           *wrong = g_strdup_printf (_("--dtype=%s has no element type%s"), self->dtypes[i],
                                     *guess != '\0' ? guess
-                                    : _(": they are called float32, bfloat16, float8_e4m3fn, int8 "
-                                        "and so on"));
+                                    : _(": valid names are float32, bfloat16, float8_e4m3fn, "
+                                        "int8 and so on"));
           return FALSE;
         }
     }
@@ -158,7 +158,7 @@ parse_format (ToolCopyOptions *self)
   return TRUE;
 }
 
-/* Only a .npy file has no metadata; other endings are the builder's to judge. */
+/* Only a .npy file has no metadata; the builder judges other endings. */
 static void
 choose_format (ToolCopyOptions *self,
                const char      *destination)

@@ -89,7 +89,7 @@ copy_metadata (GPtrArray             *sources,
   return TRUE;
 }
 
-/* Where there is no such key, none can be removed. */
+/* No key can be removed if it does not exist. */
 static gboolean
 check_removed (const ToolCopyOptions *options,
                GPtrArray             *sources)
@@ -188,7 +188,7 @@ write_file (const ToolCopyOptions  *options,
   return done;
 }
 
-/* The system would only say that there is no such file. */
+/* The system's own message does not name the folder. */
 static gboolean
 check_folder (const char *path)
 {
@@ -233,7 +233,7 @@ fill_builder (const ToolCopyOptions  *options,
 {
   *path = paths[0];
   for (guint i = 0; i < sources->len; i++)
-    if (options->format != MTL_TENSOR_FILE_FORMAT_NPY /* which has no metadata */
+    if (options->format != MTL_TENSOR_FILE_FORMAT_NPY /* it has no metadata */
         && !copy_metadata (sources, i, paths[i], builder, error))
       return FALSE;
   if (!add_metadata (options, builder, error))
@@ -367,8 +367,8 @@ tool_cp (const ToolCommand *command,
   n_sources = g_strv_length (arguments) - 1;
   last = arguments[n_sources];
   if (g_str_equal (last, "-"))
-    return tool_wrong_usage (command, _("files cannot be written to standard output; a file of "
-                                        "that name is ./-"));
+    return tool_wrong_usage (command, _("files cannot be written to standard output; for a file of "
+                                        "that name, type ./-"));
   if (n_sources > 1 && g_file_test (last, G_FILE_TEST_IS_DIR))
     return tool_wrong_usage (command, _("the %u files are merged into one, which needs the name of "
                                         "a file, not of the folder %s"), n_sources, last);

@@ -40,8 +40,8 @@ typedef struct
   gboolean no_sync;
   gboolean quiet;
 
-  GArray *rename_rules; /* of ToolRename */
-  GArray *dtype_rules;  /* of ToolDtypeRule */
+  GArray *rename_rules; /* ToolRename */
+  GArray *dtype_rules;  /* ToolDtypeRule */
   guint64 max_shard;
   MtlTensorFileFormat format;
 } ToolCopyOptions;
@@ -58,12 +58,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ToolCopyOptions, tool_copy_options_clear)
 typedef struct
 {
   MtlTensorFile *source;
-  const char *path;          /* of the source */
+  const char *path;          /* the path of the source */
   MtlTensorFileEntry *entry;
-  char *name;                /* in the source */
+  char *name;                /* the name in the source */
   char *new_name;
   MtlDType dtype;            /* the new one */
-  MtlStridedView *view;      /* from when it is added to the new file */
+  MtlStridedView *view;      /* set when it is added to the new file */
 } ToolCopyItem;
 
 void     tool_copy_item_free     (ToolCopyItem          *self);
@@ -92,7 +92,7 @@ gboolean tool_report_losses      (GPtrArray             *items,
                                   ToolProgress          *progress,
                                   GError               **error);
 
-/* Between these, signals that end a program are only noted. */
+/* Signals that end a program are only noted between these calls. */
 void     tool_catch_signals      (void);
 int      tool_get_caught_signal  (void);
 void     tool_release_signals    (void);

@@ -73,7 +73,7 @@ has_nameless (MtlTensorFile *a,
              || mtl_tensor_file_get_format (b) == MTL_TENSOR_FILE_FORMAT_NPY);
 }
 
-/* Trees rather than hashes, because the names come from the files. */
+/* Uses trees rather than hashes, because the names come from the files. */
 static void
 add_all (ToolPairs       *self,
          MtlTensorFile   *a,

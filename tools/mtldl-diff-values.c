@@ -63,7 +63,7 @@ get_magnitude (const ToolNumbers *self,
   return hypot (tool_numbers_get_double (self, i), tool_numbers_get_imaginary (self, i));
 }
 
-/* Not NaN for an infinite element either. */
+/* 0 times an infinite element would be NaN. */
 static double
 get_tolerance (const Comparison  *self,
                const ToolNumbers *numbers,

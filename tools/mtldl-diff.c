@@ -5,7 +5,7 @@
 #include "mtldl-diff.h"
 
 
-/* As diff of other files has it. */
+/* The statuses of diff for other files. */
 enum
 {
   DIFF_SAME = 0,
@@ -292,10 +292,11 @@ tool_diff (const ToolCommand *command,
   if (arguments == NULL)
     return status;
   if (!(options.atol >= 0) || !(options.rtol >= 0))
-    return tool_wrong_usage (command, _("--atol=%g and --rtol=%g are tolerances, which are not "
+    return tool_wrong_usage (command, _("--atol=%g and --rtol=%g are tolerances and must not be "
                                         "negative"), options.atol, options.rtol);
   if (options.json && options.quiet)
-    return tool_wrong_usage (command, _("--json prints the differences, and --quiet does not"));
+    return tool_wrong_usage (command, _("--json prints the differences and --quiet prints nothing: "
+                                        "choose one of them"));
 
   return diff (&options, arguments);
 }

@@ -8,22 +8,23 @@ G_BEGIN_DECLS
 
 #define TOOL_MAX_DIMS 64
 
-/* How the elements of two tensors of the same shape differ. A NaN equals a NaN. */
+/* The difference between the elements of two tensors of the same shape. A NaN equals a
+ * NaN. */
 typedef struct
 {
   guint64 n_elements;
-  guint64 n_different;  /* by more than the tolerance */
-  guint64 n_nan;        /* of these, NaN in one tensor only */
+  guint64 n_different;  /* elements that differ by more than the tolerance */
+  guint64 n_nan;        /* those with NaN in one tensor only */
   gboolean is_known;    /* there are numbers in both, so the following is known */
   double greatest;      /* difference of all numbers */
   gint64 index[TOOL_MAX_DIMS]; /* its place */
 } ToolDifference;
 
-/* How much of the first file is compared. */
+/* The part of the first file that is compared. */
 typedef struct
 {
   ToolProgress progress;
-  guint64 n_done; /* in bytes */
+  guint64 n_done; /* bytes */
   guint64 n_all;
 } ToolSteps;
 
@@ -48,9 +49,9 @@ void     tool_pair_free     (ToolPair        *self);
 /* The names in either file alone, and the tensors in both, in their natural order. */
 typedef struct
 {
-  GPtrArray *only_a; /* of char * */
+  GPtrArray *only_a; /* char * */
   GPtrArray *only_b;
-  GPtrArray *pairs;  /* of ToolPair */
+  GPtrArray *pairs;  /* ToolPair */
 } ToolPairs;
 
 gboolean tool_pairs_init    (ToolPairs       *self,

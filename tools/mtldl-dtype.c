@@ -24,7 +24,7 @@ tool_dtype_is_complex (MtlDType dtype)
   return mtl_dtype_get_kind (dtype) == MTL_DTYPE_KIND_COMPLEX;
 }
 
-/* Bits that are no number. */
+/* The bits of such types are not a number. */
 gboolean
 tool_dtype_is_opaque (MtlDType dtype)
 {
@@ -37,7 +37,7 @@ tool_dtype_is_float (MtlDType dtype)
   return mtl_dtype_get_kind (dtype) == MTL_DTYPE_KIND_FLOAT;
 }
 
-/* In bytes, at least 1. A complex number is two numbers. */
+/* The unit is bytes, at least 1. A complex number is two numbers. */
 guint
 tool_dtype_get_number_size (MtlDType dtype)
 {

@@ -21,7 +21,7 @@ ends_in (const char *name,
          && g_ascii_strcasecmp (name + length - ending_length, ending) == 0;
 }
 
-/* Whether a name ends like that of a file of tensors. */
+/* A file of tensors has one of these endings. */
 gboolean
 tool_is_file_name (const char *name)
 {
@@ -43,7 +43,7 @@ check_standard_input (GError **error)
   return FALSE;
 }
 
-/* A file manager gives such addresses to what is dropped on a terminal. */
+/* Files that are dropped on a terminal become such addresses. */
 static GFile *
 new_file_of_address (const char  *address,
                      const char  *scheme,
@@ -59,11 +59,11 @@ new_file_of_address (const char  *address,
 
   escaped = tool_escape (address);
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
-               _("“%s” is an address, not a file of this machine: download it first"), escaped);
+               _("“%s” is an address, not a file on this machine: download it first"), escaped);
   return NULL;
 }
 
-/* A path that names a folder by its end is refused, as a GFile has no such end. */
+/* A path that ends like a folder is refused, as a GFile has no such end. */
 GFile *
 tool_new_file (const char  *path,
                GError     **error)
@@ -143,7 +143,7 @@ compare_texts (gconstpointer a,
 }
 
 /* Adds the files that the index names. It is opened again when it is listed, which then
- * reports what is wrong with it. */
+ * reports its faults. */
 static void
 add_members (const char *path,
              GTree      *members)
@@ -221,8 +221,8 @@ tool_open_file (const char  *path,
   g_autoptr (GFile) file = g_file_test (path, G_FILE_TEST_IS_DIR)
                              ? g_file_new_for_path (path) : tool_new_file (path, error);
 
-  /* Always mapped: cp has all tensors open at the same time, and show needs only a
-   * part of one. */
+  /* The file is always mapped: cp has all tensors open at the same time, and show needs
+   * only a part of one. */
   return file != NULL ? mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_MAP, NULL, error)
                       : NULL;
 }

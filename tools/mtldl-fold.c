@@ -15,7 +15,7 @@ typedef struct
 {
   MtlTensorFileEntry *entry;
   const char *pattern; /* the escaped name with marks */
-  gsize position;      /* in the list */
+  gsize position;      /* the position in the list */
   gsize n_tensors;
   guint group;         /* same element type, shape and pattern */
   guint n_numbers;

@@ -14,13 +14,13 @@ typedef struct
   MtlDType dtype;
   gboolean is_complex;
   gboolean is_integer;
-  double least;   /* of an integer type, or of a float type that has neither infinity nor NaN */
+  double least;   /* the limits of integers, and of floats that have neither infinity nor NaN */
   double largest;
   double smallest; /* the magnitude, of a type without 0; 0 for others */
   ToolLosses *losses;
 } Target;
 
-/* The value that a number which is too large, or 0, has in the type. */
+/* Numbers that are too large, or 0, have this value in the type. */
 static double
 convert (double   value,
          MtlDType dtype)

@@ -98,7 +98,7 @@ tool_print_json (MtlTensorFile *file,
   tool_print_text ("}");
 }
 
-/* In place of a file that cannot be opened. */
+/* The object takes the place of a file that cannot be opened. */
 void
 tool_print_json_error (const char *path,
                        const char *error)

@@ -55,8 +55,8 @@ typedef struct
   char *path;
   char *error;       /* the reason if it cannot be opened, or NULL */
   MtlTensorFile *file;
-  char **names;      /* of all tensors, in the order of the file */
-  gboolean *matches; /* for each of them, whether it is listed */
+  char **names;      /* names of all tensors, in the order of the file */
+  gboolean *matches; /* TRUE for each tensor that is listed */
 } Listed;
 
 static void
@@ -73,7 +73,7 @@ listed_free (Listed *self)
 /* The command line, sorted out. */
 typedef struct
 {
-  GPtrArray *files;    /* of Listed */
+  GPtrArray *files;    /* Listed */
   GPtrArray *patterns; /* ends with NULL */
   gboolean has_headings;
   gboolean has_failed;
@@ -88,7 +88,7 @@ request_clear (Request *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Request, request_clear)
 
-/* Whether the offset of the elements is not a multiple of their size. */
+/* The offset of the elements should be a multiple of their size. */
 static gboolean
 is_misaligned (MtlTensorFileEntry *entry)
 {
@@ -316,8 +316,8 @@ compare_by_name (gconstpointer a,
   return tool_compare_names (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* Only names, without the objects around them, as shell completion calls it each time
- * somebody presses TAB. */
+/* Prints names without creating objects, as shell completion calls it each time that
+ * TAB is pressed. */
 static void
 print_names (const Options *options,
              const Listed  *listed)
@@ -384,7 +384,7 @@ print_heading (const Listed *listed,
   tool_print ("%s%s%s%s:\n", is_first ? "" : "\n", tool_strong (), shown, tool_plain ());
 }
 
-/* For a list of names alone, sorted by a size that only the entries tell. */
+/* Prints names alone, sorted by a size that only the entries have. */
 static void
 print_entry_names (const Listed *listed,
                    GPtrArray    *entries)
@@ -495,7 +495,7 @@ add_path (Request    *self,
     add_file (self, paths->pdata[i]);
 }
 
-/* After the first file, an argument is a pattern if a tensor of that file matches. */
+/* An argument after the first file is a pattern if a tensor of that file matches. */
 static gboolean
 is_pattern (const Request *self,
             const char    *argument)
@@ -621,7 +621,7 @@ tool_ls (const ToolCommand *command,
   int status;
   g_auto (GStrv) arguments = NULL;
 
-  /* In company it is as in the ls of files. */
+  /* -h stands for --human together with others, as in ls. */
   if (argc == 2 && g_str_equal (argv[1], "-h"))
     argv[1] = (char *) "--help";
   arguments = tool_parse (command, entries, argc, argv, &status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Names of tensors: their order, those that match, and those that were meant. */
+/* Names of tensors: their order, patterns, and suggestions. */
 
 #include "mtldl-tool.h"
 
@@ -113,8 +113,8 @@ tool_parse_sort (const char *text,
   return FALSE;
 }
 
-/* For each name, whether it matches any of the patterns, or TRUE if there are none.
- * Marks the patterns that match. */
+/* Marks each name that matches any of the patterns, or all if there are no patterns.
+ * Marks the patterns that match, too. */
 gboolean *
 tool_match_names (char     **names,
                   char     **patterns,
@@ -174,8 +174,8 @@ measure_distance (const char *a,
   return last[m];
 }
 
-/* How far a name is from what was typed; G_MAXUINT if it was hardly meant. A part of a
- * name stands for it. */
+/* Rates how far a name is from the typed one; G_MAXUINT if it was hardly meant. A part
+ * of a name stands for it. */
 static guint
 rate (const char *typed,
       const char *name)
@@ -255,7 +255,7 @@ complain_of_pattern (const char         *pattern,
   tool_complain (_("no tensor matches “%s”%s"), escaped, guess);
 }
 
-/* Complains of those that match nothing. */
+/* Complains about patterns that match nothing. */
 gboolean
 tool_check_patterns (char               **patterns,
                      const gboolean      *used,

@@ -41,7 +41,7 @@ context_new (const ToolCommand   *command,
   return context;
 }
 
-/* What options are called elsewhere. */
+/* The names that other commands have for options. */
 static const struct
 {
   const char *word;
@@ -71,7 +71,7 @@ find_synonym (GPtrArray  *names,
   return NULL;
 }
 
-/* What was meant by an option that there is not. A file may begin like an option. */
+/* Suggests an option for one that does not exist. A file may begin like an option. */
 static char *
 guess_option (const GOptionEntry *entries,
               const GError       *error)

@@ -35,7 +35,7 @@ tool_finish_output (void)
   if (fclose (stdout) == 0 && !failed_before)
     return TRUE;
 
-  /* If nobody reads the output, nobody needs a message. */
+  /* A reader that has closed the pipe needs no message. */
   if (errno != EPIPE)
     tool_complain (_("standard output: %s"), errno != 0 ? g_strerror (errno) : _("writing failed"));
   return FALSE;
@@ -145,14 +145,14 @@ tool_escape (const char *text)
   return escape (text, TRUE, tool_knows_unicode ());
 }
 
-/* Who reads it has typed it, and knows which backslashes there are. */
+/* The user has typed this text, and recognizes its backslashes. */
 char *
 tool_escape_typed (const char *text)
 {
   return escape (text, FALSE, tool_knows_unicode ());
 }
 
-/* Newer versions of GLib no longer convert what g_printerr() prints. */
+/* Newer versions of GLib no longer convert the text of g_printerr(). */
 void
 tool_print_error (const char *text)
 {
@@ -176,7 +176,7 @@ tool_complain (const char *format,
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  /* Messages of GLib and of the system may quote what they were given as it is. */
+  /* Messages of GLib and of the system may quote text that is not escaped. */
   escaped = escape (text, FALSE, TRUE);
   line = g_strdup_printf ("mtldl: %s\n", escaped);
   tool_print_error (line);
@@ -277,7 +277,7 @@ tool_shape_to_string (const gint64 *shape,
   return g_string_free (string, FALSE);
 }
 
-/* For humans: 13.5 GiB. */
+/* Formats sizes like 13.5 GiB. */
 char *
 tool_format_bytes (guint64 n_bytes)
 {

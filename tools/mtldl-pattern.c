@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Patterns of names, with * and ?. Neither they nor the names of files need be UTF-8, which
- * GPatternSpec insists on. */
+ * GPatternSpec requires. */
 
 #include "mtldl-tool.h"
 
 #include <string.h>
 
-/* In bytes. A byte that is not part of a valid character counts as one. */
+/* Counts bytes. A byte that is not part of a valid character counts as one. */
 gsize
 tool_measure_character (const char *at)
 {
@@ -24,7 +24,7 @@ gboolean
 tool_pattern_matches (const char *pattern,
                       const char *name)
 {
-  const char *after_star = NULL, *begin = NULL; /* what the last * does not match begins here */
+  const char *after_star = NULL, *begin = NULL; /* the text after the match of the last * */
 
   while (*name != '\0')
     {

@@ -151,7 +151,7 @@ tool_numbers_get_imaginary (const ToolNumbers *self,
   return self->dtype == MTL_DTYPE_COMPLEX128 ? ((const double *) self->data)[2 * i + 1] : 0;
 }
 
-/* For integers: returns the low 64 bits, and sets if they are those of a negative number. */
+/* Returns the low 64 bits of an integer, and sets whether it is negative. */
 static guint64
 get_integer (const ToolNumbers *self,
              gint64             i,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* FROM=TO, where * matches the same text on both sides. */
+/* Rules FROM=TO, where * matches the same text on both sides. */
 
 #include "mtldl-cp.h"
 

@@ -11,8 +11,8 @@
 #define MAX_DIMS 64
 #define MOST_PLAIN 1e16 /* floats from here on have an exponent, as in Python */
 
-/* The fewest digits that are read back as the same number: of 32 bits, if that is exact
- * for the type. JSON has no word for what is not finite. */
+/* Prints the fewest digits that are read back as the same number: of 32 bits, if that
+ * is exact for the type. JSON only has finite numbers. */
 void
 tool_print_json_float (double   value,
                        gboolean is_short)
@@ -123,7 +123,7 @@ print_axis (MtlStridedView  *view,
   return TRUE;
 }
 
-/* Whether the elements are numbers, before anything is printed. */
+/* Checks that the elements are numbers, before anything is printed. */
 static gboolean
 check_elements (MtlStridedView  *view,
                 GError         **error)

@@ -9,7 +9,7 @@
 
 #define MOST_ITEMS 100000 /* the most that are printed */
 
-/* What the user wants to see. */
+/* The options of the command line. */
 typedef struct
 {
   gboolean stats;
@@ -89,7 +89,7 @@ compare_names (gconstpointer a,
   return tool_compare_names (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* Without a name, only a single tensor is meant. */
+/* Only a file with a single tensor needs no name. */
 static int
 ask_for_name (const ToolCommand *command,
               MtlTensorFile     *file,
@@ -133,7 +133,7 @@ complain_of_name (MtlTensorFile *file,
     tool_complain (_("%s: there is no tensor “%s”; a slice is in brackets, “[%s]”"), escaped_path,
                    escaped, escaped);
   else if (strspn (argument, "0123456789:, -") == strlen (argument))
-    tool_complain (_("%s: there is no tensor “%s”; a slice is in brackets, “[%s]”, behind the name "
+    tool_complain (_("%s: there is no tensor “%s”; a slice is in brackets, “[%s]”, after the name "
                      "of a tensor"), escaped_path, escaped, escaped);
   else if (strchr (argument, '[') != NULL && strchr (argument, ']') == NULL)
     tool_complain (_("%s: there is no tensor “%s”; a slice ends with “]”"), escaped_path, escaped);
@@ -186,7 +186,7 @@ get_status (const char   *slice,
            ? TOOL_WRONG_USAGE : TOOL_FAILED;
 }
 
-/* A list, as of several tensors. */
+/* Prints a list, as for several tensors. */
 static gboolean
 print_stats_json (MtlStridedView  *view,
                   const char      *name,
@@ -282,8 +282,8 @@ tool_show (const ToolCommand *command,
     return tool_wrong_usage (command, _("--max-items is a number from 0 to %d, not %d"), MOST_ITEMS,
                              options.max_items);
   if (options.json && options.max_items != G_MININT)
-    return tool_wrong_usage (command, _("--json prints all elements, so there is no --max-items: "
-                                        "a slice prints fewer"));
+    return tool_wrong_usage (command, _("--json prints all elements, so --max-items does not "
+                                        "apply: a slice prints fewer"));
 
   return show (command, arguments, &options);
 }

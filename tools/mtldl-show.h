@@ -21,7 +21,7 @@ gboolean       tool_print_view_json  (MtlStridedView  *view,
                                       const char      *name,
                                       GError         **error);
 
-/* The parts of what is printed as JSON. */
+/* The parts of the JSON text. */
 void           tool_print_json_head    (MtlStridedView  *view,
                                         const char      *name);
 void           tool_print_json_float   (double           value,

@@ -25,7 +25,7 @@ static const ToolColumn table_columns[N_COLUMNS] = {
   { "MEAN", TRUE, 3 }, { "STD", TRUE, 2 }, { "NAN", TRUE, 5 }, { "INF", TRUE, 4 }
 };
 
-/* With six digits, which tell tensors apart; --json has them all. */
+/* Six digits tell tensors apart; --json has all. */
 static char *
 number_to_string (double value)
 {
@@ -45,7 +45,8 @@ complex_to_string (double re,
                     : g_strdup_printf ("%s%s%sj", re_text, im < 0 ? "" : "+", im_text);
 }
 
-/* With all digits, which the caller gives away. Beside the mean, truth values are numbers. */
+/* Takes the text, which has all digits. Truth values are numbers here, as they stand beside
+ * the mean. */
 static char *
 extreme_to_string (MtlStatistics *statistics,
                    double         value,
@@ -129,7 +130,7 @@ add_json (const char         *name,
   tool_print_text ("\n}");
 }
 
-/* It is no failure that others are in the file than numbers. */
+/* The file may have tensors without numbers, which is not a failure. */
 static void
 add (Stats              *self,
      MtlTensorFileEntry *entry)

@@ -46,7 +46,7 @@ print_extremes (MtlStatistics *statistics)
   g_autofree char *minimum = mtl_statistics_format_minimum (statistics);
   g_autofree char *maximum = mtl_statistics_format_maximum (statistics);
 
-  /* Beside the mean, truth values are numbers. */
+  /* Truth values are numbers here, as they stand beside the mean. */
   if (mtl_statistics_get_dtype (statistics) == MTL_DTYPE_BOOL)
     tool_print ("min       %.0f\nmax       %.0f\n", mtl_statistics_get_minimum (statistics),
                 mtl_statistics_get_maximum (statistics));
@@ -54,7 +54,7 @@ print_extremes (MtlStatistics *statistics)
     tool_print ("min       %s\nmax       %s\n", minimum, maximum);
 }
 
-/* Nothing is known of a tensor without finite elements but how many they are. */
+/* A tensor without finite elements only has counts. */
 static void
 print_finite (MtlStatistics *statistics)
 {
@@ -107,7 +107,7 @@ print_json_number (const char *name,
     tool_print_json_float (value, is_short);
 }
 
-/* What is not known is null. Integers are exact, and truth values numbers. */
+/* Unknown values are null. Integers are exact, and truth values numbers. */
 static void
 print_json_finite (MtlStatistics *statistics)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In a narrow terminal, columns are left out until the name has this width. */
+/* Columns are left out of a narrow terminal until the name has this width. */
 #define LEAST_NAME 16
 
 static void
@@ -49,7 +49,7 @@ tool_table_add (ToolTable  *self,
   return row;
 }
 
-/* How it is cut up. */
+/* The columns of the terminal for each cell. */
 typedef struct
 {
   guint columns[TOOL_MAX_COLUMNS]; /* 0: it is left out */
@@ -86,7 +86,7 @@ print_name (const char   *name,
   tool_print_text (shortened != NULL ? shortened : name);
 }
 
-/* Without colours if they do not matter, as a line that is empty begins with none. */
+/* Prints no colours that do not matter, as a line that is empty begins with none. */
 static void
 print_row (const ToolTable *self,
            char *const     *cells,

@@ -13,7 +13,7 @@ typedef struct
 {
   const char *title;
   gboolean is_number; /* aligned to the right */
-  guint rank;         /* in a narrow terminal, those with the lowest are left out first */
+  guint rank;         /* a narrow terminal leaves out the lowest first */
 } ToolColumn;
 
 typedef struct

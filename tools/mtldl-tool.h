@@ -4,7 +4,7 @@
 
 #include <mtldl/mtldl.h>
 
-/* Texts for people are translated; what other programs read is not. */
+/* Texts for people are translated; texts that other programs read are not. */
 #ifdef MTLDL_LOCALE_DIR
 #include <glib/gi18n.h>
 #else
@@ -29,7 +29,7 @@ typedef struct _ToolCommand ToolCommand;
 struct _ToolCommand
 {
   const char *name;
-  const char *arguments; /* for the usage */
+  const char *arguments; /* shown in the usage */
   const char *summary;
   int (*run) (const ToolCommand *self, int argc, char *argv[]);
   int min_arguments;
@@ -53,7 +53,7 @@ int             tool_wrong_usage     (const ToolCommand   *command,
                                       const char          *format,
                                       ...) G_GNUC_PRINTF (2, 3);
 
-/* To standard output, in UTF-8 in any locale. */
+/* Print to standard output, in UTF-8 in any locale. */
 void            tool_print           (const char          *format,
                                       ...) G_GNUC_PRINTF (1, 2);
 void            tool_print_text      (const char          *text);
@@ -65,10 +65,10 @@ const char     *tool_accent          (void);
 const char     *tool_dim             (void);
 const char     *tool_plain           (void);
 
-/* Whether it can be printed as it is. */
+/* Checks that the locale has characters beyond ASCII. */
 gboolean        tool_knows_unicode   (void);
 
-/* To standard error. */
+/* Print to standard error. */
 void            tool_print_error     (const char          *text);
 void            tool_complain        (const char          *format,
                                       ...) G_GNUC_PRINTF (1, 2);
@@ -114,7 +114,7 @@ void            tool_complain_of_entry (const char        *path,
                                         const char        *name,
                                         const GError      *error);
 
-/* As they are shown, in the order of the file. */
+/* The names are those that are shown, in the order of the file. */
 char           *tool_dup_name        (MtlTensorFile       *file,
                                       MtlTensorFileEntry  *entry);
 char           *tool_dup_only_name   (MtlTensorFile       *file);
@@ -152,7 +152,7 @@ GPtrArray      *tool_select_entries  (MtlTensorFile       *file,
                                       char               **patterns);
 
 /* Columns of a terminal. */
-#define TOOL_MESSAGE_NAME 60 /* for a name in a message */
+#define TOOL_MESSAGE_NAME 60 /* the columns of a name in a message */
 guint           tool_get_columns     (int                  descriptor);
 guint           tool_get_width       (const char          *text);
 char           *tool_shorten_name    (const char          *name);
@@ -203,7 +203,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ToolNumbers, tool_numbers_clear)
 typedef struct
 {
   const char *what;     /* NULL to show nothing */
-  const char *at_end;   /* what follows when all is done, or NULL */
+  const char *at_end;   /* the text that follows when all is done, or NULL */
   gint64 last_time;
   gboolean is_terminal;
   gboolean is_bar_shown;

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Of standard output or error; without limit if it is no terminal. */
+/* Gets the width of standard output or error; without limit if it is no terminal. */
 guint
 tool_get_columns (int descriptor)
 {
@@ -83,7 +83,7 @@ count_characters (const char *text)
   return n;
 }
 
-/* A name from a file, for a message that escapes it. Whatever it has, it gets short. */
+/* Shortens a name from a file, for a message that escapes it. */
 char *
 tool_shorten_name (const char *name)
 {

@@ -18,7 +18,7 @@ _mtldl_split ()
   done
 }
 
-# What a word that is still being typed stands for, without quotes and backslashes.
+# Removes quotes and backslashes from a word that is still being typed.
 _mtldl_unquote ()
 {
   local word=$1 quote= char i
@@ -42,7 +42,8 @@ _mtldl_unquote ()
   done
 }
 
-# _mtldl_offer PREFIX CANDIDATE…: those that begin as what is typed does behind the prefix.
+# _mtldl_offer PREFIX CANDIDATE…: candidates that begin with the typed text after the
+# prefix.
 _mtldl_offer ()
 {
   local prefix=$1 candidate
@@ -55,8 +56,8 @@ _mtldl_offer ()
   done
 }
 
-# A stranger's text, as it has to be written where the word is: in quotes, or without. To
-# insert all that there is (M-*, COMP_TYPE 42) readline takes the quote away.
+# Text from a file is escaped for the place of the word: in quotes, or without. When it
+# inserts all candidates (M-*, COMP_TYPE 42), readline removes the quote.
 _mtldl_quote ()
 {
   case $COMP_TYPE:$current in
@@ -91,7 +92,8 @@ _mtldl_offer_names ()
   done
 }
 
-# Folders, and files that are called as files of tensors are; all, where there is none.
+# Folders, and files whose names end as files of tensors do; all files, if there are
+# none.
 _mtldl_offer_files ()
 {
   local all file
@@ -158,7 +160,7 @@ _mtldl_find_arguments ()
   done
 }
 
-# The file may be named behind the options: it is the first word that is one.
+# The file may be named after the options: it is the first word that is one.
 _mtldl_find_source ()
 {
   local word
@@ -219,7 +221,7 @@ _mtldl ()
     _mtldl_complete
   fi
 
-  # bash puts them in place of what follows the last = or :.
+  # bash puts them in place of the text after the last = or :.
   if [[ $current != [\"\']* && $current == *[=:]* ]]; then
     keep=${current%"${current##*[=:]}"}
     for i in "${!COMPREPLY[@]}"; do

@@ -18,7 +18,7 @@ static const ToolCommand commands[] = {
   { "diff", N_("FILE OTHER"), N_("compare the tensors of two files"), tool_diff, 2, 2 },
 };
 
-/* What commands are called elsewhere. */
+/* The names that other programs have for commands. */
 static const struct
 {
   const char *word;
@@ -119,7 +119,7 @@ refuse_command (const char *name)
   return TOOL_WRONG_USAGE;
 }
 
-/* For diff, 1 is no failure. */
+/* diff returns 1 without a failure. */
 static int failed_status = TOOL_FAILED;
 
 static int
@@ -209,7 +209,7 @@ hold_standard_streams (void)
   close (descriptor);
 }
 
-/* Of texts for people. Numbers are the same in all languages. */
+/* Sets the language of texts. Numbers are the same in all languages. */
 static void
 set_language (void)
 {
@@ -233,7 +233,8 @@ main (int   argc,
   set_language ();
   /* All files are on this machine, so GIO need not load the modules for others. */
   g_setenv ("GIO_USE_VFS", "local", TRUE);
-  bus_error_message = _("mtldl: the file was cut, or its disk failed, while it was being read\n");
+  bus_error_message = _("mtldl: the file was truncated, or its disk failed, while it was being "
+                        "read\n");
   sigaction (SIGBUS, &action, NULL);
   signal (SIGXFSZ, SIG_IGN); /* a file that gets too large is an error */
 

@@ -5,7 +5,7 @@ function __mtldl_needs_command
     test (count (commandline -opc)) -eq 1
 end
 
-# Whether the command is one of these.
+# Checks if the command is one of these.
 function __mtldl_is
     set -l words (commandline -opc)
     test (count $words) -gt 1; and contains -- $words[2] $argv
@@ -71,13 +71,13 @@ function __mtldl_wants_name
     end
 end
 
-# In the order in which mtldl lists them.
+# The order is that in which mtldl lists them.
 function __mtldl_names
     set -l file (__mtldl_file); and mtldl ls --names -- $file 2>/dev/null
 end
 
-# Folders, and files that are called as files of tensors are; all, if there are none. The
-# word is completed as that of a command without completions.
+# Completes folders, and files whose names end as files of tensors do; all files, if
+# there are none. The word is completed as that of a command without completions.
 function __mtldl_files
     set -l all (complete -C "__fish_command_without_completions "(commandline -ct))
     set -l wanted (string match -r '.*(?:/|\.npy|\.npz|\.safetensors|\.safetensors\.index\.json)$' \
@@ -121,7 +121,7 @@ complete -c mtldl -n '__mtldl_is ls' -l sort -x -k -a 'name size file' -d 'Sort 
 
 complete -c mtldl -n '__mtldl_is show' -s s -l stats -d 'Print statistics'
 complete -c mtldl -n '__mtldl_is show' -s j -l json -d 'Print all elements as JSON'
-complete -c mtldl -n '__mtldl_is show' -s n -l max-items -x -d 'Print at most so many elements'
+complete -c mtldl -n '__mtldl_is show' -s n -l max-items -x -d 'Print at most this many elements'
 
 complete -c mtldl -n '__mtldl_is check' -l nan -d 'Report NaNs'
 complete -c mtldl -n '__mtldl_is check' -l inf -d 'Report infinities'

@@ -7,8 +7,8 @@ _mtldl_files ()
   _files -g '*.(safetensors|npy|npz|safetensors.index.json)(-.)'
 }
 
-# The file whose tensors are offered: the first word that is one. Names are a stranger's
-# text, so nothing in the word is expanded but ~/.
+# The file whose tensors are offered: the first word that is one. Names come from other
+# people, so nothing in the word is expanded but ~/.
 _mtldl_find_file ()
 {
   local word
@@ -79,7 +79,7 @@ _mtldl ()
       _arguments -s -S $help \
         '(-s --stats)'{-s,--stats}'[print statistics]' \
         '(-j --json)'{-j,--json}'[print all elements as JSON]' \
-        '(-n --max-items)'{-n+,--max-items=}'[print at most so many elements]:number: ' \
+        '(-n --max-items)'{-n+,--max-items=}'[print at most this many elements]:number: ' \
         '1:file:_mtldl_files' '2:tensor:_mtldl_names' '3:slice: ' ;;
     check)
       _arguments -s -S $help \

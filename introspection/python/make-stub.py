@@ -26,7 +26,7 @@ BASIC = {"gboolean": "bool", "gdouble": "float", "utf8": "str", "none": "None",
 INTEGERS = {"gint", "guint", "gint64", "guint64", "gsize", "GLib.TimeSpan"}
 
 
-# What the override converts.
+# The override converts arguments of these types.
 ACCEPTED = {"DType": "_DType", "Gio.File": "_Path", "Mtl.DType": "_DType",
             "Mtl.StorageMode": "Mtl.StorageMode | str", "Mtl.StridedView": "Any",
             "Sequence[Mtl.StridedView]": "Iterable[Any]", "GstAudio.AudioInfo": "_AudioInfo",
@@ -119,7 +119,7 @@ class Function:
                 arguments.insert(0, f"*{name}: object")
                 continue
             optional = parameter.get("nullable") == "1"
-            # PyGObject lets those be left out that can be None and come last.
+            # PyGObject has defaults for the last parameters that can be None.
             is_last = not any(other.get("name") in defaults for other in
                               shown[shown.index(parameter) + 1:])
             may_be_left_out &= name in defaults or optional and is_last

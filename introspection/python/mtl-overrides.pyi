@@ -46,7 +46,7 @@ class DType:
         @property
         def NAME(self) -> numpy.dtype[Any]: ...
     def __format__(self, specification: str, /) -> str: ...
-    # The last, as its name is another's.
+    # The type comes last, as its name hides another's.
     @property
     def str(self) -> str: ...
 
@@ -111,7 +111,7 @@ class StridedLayout:
     def repack(self, item_bits: int, axis: int) -> StridedLayout:
         """The same memory in smaller or larger elements."""
     def is_unique(self) -> bool:
-        """Whether no two indices refer to the same element."""
+        """Checks that no two indices refer to the same element."""
 
 class StridedView:
     def to_device(self, device: Device | str, storage_mode: StorageMode | str,
@@ -230,7 +230,7 @@ class StridedView:
     def astype(self, dtype: _DType, order: _Order = "K",
                copy: bool = True) -> StridedView:
         """A copy with the elements converted as by to_dtype()."""
-    # NumPy's, as are all others that its arrays have.
+    # NumPy's arrays have the same methods, and all others that are found here.
     for NAME in ("all any argmax argmin argpartition argsort byteswap choose clip compress conj "
               "conjugate cumprod cumsum diagonal dot dump dumps getfield max mean min nonzero "
               "partition prod put repeat round searchsorted setfield sort std sum take tofile "

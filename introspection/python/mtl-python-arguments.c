@@ -262,7 +262,7 @@ device_from_object (PyObject   *object,
     {
       g_autofree char *digits = dup_digits (object);
 
-      PyErr_Format (PyExc_BufferError, "%s %s is not a device that DLPack can have", what, digits);
+      PyErr_Format (PyExc_BufferError, "%s %s is not a valid DLPack device", what, digits);
       return -1;
     }
 

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* How much of a foreign format an error names. */
+/* An error shows this much of a foreign format. */
 #define MAX_FORMAT_SHOWN 100
 
 /* The struct module's codes, by DLPack's type codes and the number of bytes.
@@ -39,7 +39,7 @@ get_item_bits (MtlStridedView *view,
                                      : item_bits_of (view);
 }
 
-/* What an exported buffer keeps. Its view cannot be closed. */
+/* The data of an exported buffer. Its view cannot be closed. */
 typedef struct
 {
   MtlStridedView *view;
@@ -55,7 +55,7 @@ find_obstacle (MtlStridedView *view,
                int             flags)
 {
   if (tensor->data == NULL && !mtl_strided_view_is_host_accessible (view))
-    return "The memory cannot be reached by the host";
+    return "The host cannot access the memory";
   if ((flags & PyBUF_WRITABLE) && read_only)
     return "The view is read-only";
   if ((flags & PyBUF_FORMAT) && format == NULL)
@@ -76,8 +76,7 @@ find_obstacle (MtlStridedView *view,
   return NULL;
 }
 
-/* The size of all elements in bytes. That of a broadcast view may be larger
- * than the memory. */
+/* The size of all elements in bytes. A broadcast view may be larger than the memory. */
 static gboolean
 measure_elements (MtlStridedView *view,
                   const DLTensor *tensor,
@@ -226,7 +225,7 @@ exporter_release_buffer (PyObject  *self,
 {
   Export *export = buffer->internal;
 
-  if (is_view (self)) /* which has a reference of its own */
+  if (is_view (self)) /* a view has a reference of its own */
     g_object_unref (export->view);
   else
     unref_view (export->view);
@@ -294,7 +293,7 @@ static PyMethodDef bytes_methods[] = {
 int
 install_buffer (PyTypeObject *type)
 {
-  /* Since Python 3.12, collections.abc.Buffer knows types by these. */
+  /* collections.abc.Buffer recognizes types by these since Python 3.12. */
   if (install_methods (type, bytes_methods) < 0
       || install_slot (type, &PyByteArray_Type, "__buffer__", exporter_get_buffer) < 0
       || install_slot (type, &PyByteArray_Type, "__release_buffer__", exporter_release_buffer) < 0)
@@ -356,8 +355,7 @@ end_released (void *unused)
   return 0;
 }
 
-/* After this the interpreter may exit at any time, so no thread may queue calls
- * for it. */
+/* The interpreter may exit at any time after this, so no thread may queue calls for it. */
 PyObject *
 module_prepare_end (PyObject *module,
                     PyObject *unused)
@@ -383,10 +381,10 @@ release_now (Released *self)
   PyGILState_Release (state);
 }
 
-/* A Python thread takes the GIL, which it needs anyway to go on. Other threads
- * must not, as the holder of the GIL may be waiting for them. For these the
- * main thread releases the buffer when it next takes the GIL. After the end of
- * the interpreter the buffer is never released. */
+/* A Python thread takes the GIL, which it needs in any case. Other threads must not, as
+ * the holder of the GIL may be waiting for them. For these the main thread releases the
+ * buffer when it next takes the GIL. After the end of the interpreter the buffer is
+ * never released. */
 static void
 release_anywhere (gpointer data)
 {
@@ -463,8 +461,8 @@ refuse_format (const Py_buffer  *buffer,
   return MTL_DTYPE_OTHER;
 }
 
-/* Only a format for one number has an element type, and only if the number takes
- * the whole item: ctypes tells of a packed structure or a union as a byte. */
+/* Only a format for one number has an element type, and only if the number takes the
+ * whole item: ctypes describes a packed structure or a union as a byte. */
 static MtlDType
 dtype_for_format (const Py_buffer  *buffer,
                   GError          **error)
@@ -484,19 +482,19 @@ dtype_for_format (const Py_buffer  *buffer,
       if (*code != *number_codes[i].code || !g_str_equal (code, number_codes[i].code) || size == 0)
         continue;
       if (buffer->itemsize != (Py_ssize_t) size)
-        return refuse_format (buffer, "the format describes another number of bytes", advice,
+        return refuse_format (buffer, "the format describes a different number of bytes", advice,
                               error);
       if (is_swapped && size > 1)
-        return refuse_format (buffer, "its bytes are in the other order",
+        return refuse_format (buffer, "its byte order is not this machine's",
                               "Mtl.array(x) copies the numbers", error);
 
       return (MtlDType) (number_codes[i].kind << 8 | size * 8);
     }
 
-  return refuse_format (buffer, "the format is not that of one number", advice, error);
+  return refuse_format (buffer, "the format does not describe a single number", advice, error);
 }
 
-/* What the other fields tell has to agree, as reading depends on it. */
+/* The other fields have to agree, as reading depends on them. */
 static gboolean
 check_dims (const Py_buffer  *buffer,
             GError          **error)
@@ -523,7 +521,7 @@ check_dims (const Py_buffer  *buffer,
   if (buffer->len < 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "A buffer of %zd bytes cannot be viewed: the least is 0", buffer->len);
+                   "A buffer of %zd bytes cannot be viewed: the minimum is 0", buffer->len);
       return FALSE;
     }
 
@@ -532,7 +530,7 @@ check_dims (const Py_buffer  *buffer,
   if (buffer->shape == NULL && buffer->ndim == 1)
     length = buffer->len - buffer->len % buffer->itemsize;
   if (!fits || length == buffer->len)
-    return TRUE; /* the layout refuses what does not fit */
+    return TRUE; /* the layout refuses sizes that do not fit */
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                "The buffer has %zd bytes, but its items have %zd", buffer->len, length);
@@ -561,7 +559,7 @@ range_of_items (const Py_buffer *buffer,
       gint64 *bound = buffer->strides[i] < 0 ? &min : &max;
       gint64 reach;
 
-      if (shape[i] <= 0) /* the layout refuses what is negative */
+      if (shape[i] <= 0) /* the layout refuses negative extents */
         return (Range) { 0, 0 };
 
       if (__builtin_mul_overflow (shape[i] - 1, buffer->strides[i], &reach)
@@ -589,7 +587,7 @@ check_address (const Py_buffer  *buffer,
                  "A buffer of %zd bytes has no data: its address is NULL", buffer->len);
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                 "%" G_GSIZE_FORMAT " bytes before the address %p leave the address space",
+                 "%" G_GSIZE_FORMAT " bytes before the address %p exceed the address space",
                  range->before, buffer->buf);
   return FALSE;
 }
@@ -663,7 +661,7 @@ module_from_buffer (PyObject *module,
   return wrap_view (view_for_buffer (owner, &error), &error, PEER);
 }
 
-/* What a view of bytes is told to be. */
+/* The arguments that describe a view of bytes. */
 typedef struct
 {
   DLDataType dtype;
@@ -731,8 +729,8 @@ check_bounds (MtlStridedView   *view,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-               "Elements of %u bits from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", counted from"
-               " byte %zd, do not lie in %zd bytes", item_bits_of (view), min,
+               "Elements of %u bits from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", counted"
+               " from byte %zd, do not fit in %zd bytes", item_bits_of (view), min,
                max, start, buffer->len);
   return FALSE;
 }

@@ -147,8 +147,8 @@ view_astype (PyObject        *self,
   return copy_for_python (view, order, NULL, NULL);
 }
 
-/* As the method that the bindings make, which takes longer than a small copy. The source may
- * also be what can be assigned. */
+/* Replaces the method that the bindings make, which takes longer than a small copy. The
+ * source may be anything that can be assigned. */
 static PyObject *
 view_copy_from (PyObject        *self,
                 PyObject *const *args,

@@ -35,7 +35,7 @@ delete_managed (DLManagedTensorVersioned *managed)
   PyErr_Restore (type, value, traceback);
 }
 
-/* A consumer renames the capsule, so if it still has its name, nobody took the tensor. */
+/* A consumer renames the capsule, so if it still has its name, the tensor was not taken. */
 static void
 delete_legacy_capsule (PyObject *capsule)
 {
@@ -103,7 +103,7 @@ typedef struct
   PyObject *stream; /* borrowed, or NULL */
 } Request;
 
-/* Which streams there are depends on the device. */
+/* The device decides which streams are valid. */
 static int
 parse_stream (PyObject *value,
               Request  *request)
@@ -310,7 +310,7 @@ number_of_stream (PyObject *stream,
   if (overflow < 0)
     return FALSE;
 
-  *number = G_MAXINT64; /* above all with a meaning */
+  *number = G_MAXINT64; /* any larger integer may be an address */
   address = PyLong_AsUnsignedLongLong (stream);
   if (PyErr_Occurred () == NULL)
     return address <= UINTPTR_MAX;
@@ -348,7 +348,7 @@ find_reason_against_stream (Streams   streams,
 }
 
 /* The library has nothing to wait for: work on memory of such devices was ordered into the
- * legacy default stream when it came in. */
+ * legacy default stream when it was imported. */
 static gboolean
 check_stream (MtlStridedView *view,
               const Request  *request)
@@ -387,7 +387,7 @@ capsule_for_managed (gpointer       managed,
   return request->versioned ? capsule_for_versioned (managed) : capsule_for_legacy (managed);
 }
 
-/* The library's advice is for those who write the consumer. */
+/* The library's advice is for the author of the consumer. */
 static PyObject *
 raise_export_error (GError        *error,
                     const Request *request)

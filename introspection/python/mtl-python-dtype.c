@@ -28,7 +28,8 @@ dtype_from_python_type (PyObject *object,
   return FALSE;
 }
 
-/* Those of PyTorch and MLX have no name but how they print, with the name of their module. */
+/* PyTorch's and MLX's types have no name but their printed form, with the name of their
+ * module. */
 static PyObject *
 name_from_text (PyObject *object)
 {
@@ -67,8 +68,8 @@ get_text (PyObject   *object,
   return text;
 }
 
-/* Whether it is a type of NumPy's with the bytes in the order of other machines, which its name
- * does not say. */
+/* Checks for a type of NumPy's whose bytes are in the order of other machines, as its name does
+ * not say so. */
 static gboolean
 is_foreign (PyObject *object)
 {
@@ -144,7 +145,8 @@ module_dtype_from (PyObject *module,
   return dtype_from_object (object, &dtype) == 0 ? PyLong_FromUnsignedLong (dtype) : NULL;
 }
 
-/* Numbers are compared as such. What is no type may know more about the comparison itself. */
+/* Numbers are compared as such. An object that is not a type may know more about the
+ * comparison itself. */
 static PyObject *
 dtype_compare (PyObject *self,
                PyObject *other,
@@ -190,7 +192,7 @@ module_install_dtype (PyObject *module,
       || install_slot (type, &PyByteArray_Type, "__ne__", dtype_compare) < 0)
     return NULL;
 
-  type->tp_richcompare = dtype_compare; /* not that which looks up the methods */
+  type->tp_richcompare = dtype_compare; /* skips the slot that looks up the methods */
   PyType_Modified (type);
   Py_RETURN_NONE;
 }

@@ -20,7 +20,7 @@ exception_for_code (int      code,
     case MTL_ERROR_NOT_SUPPORTED:
       return PyExc_NotImplementedError;
     case MTL_ERROR_NOT_HOST_ACCESSIBLE:
-    case MTL_ERROR_BUSY: /* as memoryview.release() */
+    case MTL_ERROR_BUSY: /* memoryview.release() raises it, too */
       return PyExc_BufferError;
     case MTL_ERROR_DEVICE:
       return PyExc_RuntimeError;

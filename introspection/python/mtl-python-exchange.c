@@ -4,7 +4,7 @@
 
 #include "mtl-python-exchange-private.h"
 
-/* Of the prototype only the element type, the shape and the device count. */
+/* Only the element type, the shape and the device of the prototype count. */
 static gboolean
 check_prototype (const DLTensor  *prototype,
                  GError         **error)
@@ -263,7 +263,7 @@ get_work_stream (gint32   device_type,
   if (device_type > 0 && device_id >= 0)
     return 0;
 
-  PyErr_Format (PyExc_BufferError, "There can be no device (%d, %d)", device_type, device_id);
+  PyErr_Format (PyExc_BufferError, "(%d, %d) is not a valid device", device_type, device_id);
   return -1;
 }
 

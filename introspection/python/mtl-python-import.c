@@ -29,7 +29,8 @@ typedef enum
   WITH_STREAM = 1 << 2,
 } Keywords;
 
-/* How a producer is asked for its tensor. All are borrowed; what is None is not sent. */
+/* The arguments with which a producer is asked for its tensor. All are borrowed; None is
+ * not passed. */
 typedef struct
 {
   PyObject *object; /* the producer, or a capsule */
@@ -38,7 +39,7 @@ typedef struct
   PyObject *stream;
 } Question;
 
-/* What a capsule says beside its view. */
+/* The facts that a capsule tells beside its view. */
 typedef struct
 {
   gboolean is_copied;
@@ -349,7 +350,8 @@ get_view_once (const Question *self,
   return wrapper;
 }
 
-/* Finds the newest struct that is ours to use. A broken list may go round in a circle. */
+/* Finds the newest struct that this module can use. A broken list may go round in a
+ * circle. */
 static const ExchangeApi *
 find_usable_api (PyObject *capsule)
 {
@@ -402,8 +404,8 @@ needs_dlpack_method (const DLManagedTensorVersioned *managed,
          || managed->dl_tensor.dtype.code == kDLComplex;
 }
 
-/* Gives back what came with an exception. __dlpack__() is called next, whose exceptions are
- * meant for Python. */
+/* Drops the tensor that came with an exception. __dlpack__() is called next, whose
+ * exceptions are meant for Python. */
 static void
 forget_answer (DLManagedTensorVersioned *managed)
 {
@@ -452,8 +454,8 @@ view_from_exchange (PyObject *object,
   return wrap_view (view, &error, PEER);
 }
 
-/* The stream into which a producer is to order its work: that of other calls without a
- * stream. Blocking streams wait for it, whoever takes the memory next. */
+/* The stream into which a producer orders its work: that of other calls without a
+ * stream. Blocking streams wait for it, no matter which one takes the memory next. */
 static PyObject *
 stream_for_device (int device_type)
 {
@@ -469,9 +471,9 @@ stream_for_device (int device_type)
     }
 }
 
-/* Whether the device has to be known before the memory is asked for: a copy should not be
- * made twice, and memory that a producer brings to a device may come from one without
- * streams. */
+/* A copy should not be made twice, and memory that a producer brings to a device may come
+ * from one without streams: then the device has to be known before the memory is asked
+ * for. */
 static gboolean
 needs_device_first (const Question *self)
 {
@@ -507,7 +509,7 @@ find_device_type (PyObject *object)
   return device_type;
 }
 
-/* The tensor itself tells whether its device has streams, which is rare. Then the producer
+/* The tensor itself says whether its device has streams, which is rare. Then the producer
  * is asked again, with a stream. */
 static PyObject *
 get_ordered_view (Question *self,
@@ -570,8 +572,8 @@ get_checked_view (Question *self,
   return wrapper;
 }
 
-/* Elements that the producer only computes when it reads them come in as a copy of its own
- * making. */
+/* Elements that the producer only computes when it reads them are imported as a copy that
+ * it makes. */
 static PyObject *
 view_of_copy (Question *self,
               int       device_type)
@@ -591,7 +593,7 @@ view_of_copy (Question *self,
   return wrapper;
 }
 
-/* The device's type is MTL_DEVICE_TYPE_UNKNOWN if nobody said it yet. */
+/* The device's type is MTL_DEVICE_TYPE_UNKNOWN if it is not known yet. */
 static PyObject *
 view_from_dlpack (PyObject *object,
                   PyObject *device,

@@ -4,8 +4,7 @@
 
 #include "mtl-python-private.h"
 
-/* For each dimension an index may have a part and a new axis, and once an
- * ellipsis. */
+/* An index may have a part and a new axis for each dimension, and one ellipsis. */
 #define MAX_PARTS (2 * MAX_DIMS + 1)
 
 typedef struct
@@ -16,7 +15,7 @@ typedef struct
   int n_ellipses;
 } Index;
 
-/* What an index is: -1 is an error. */
+/* The kind of an index; -1 is an error. */
 enum
 {
   BASIC,
@@ -238,7 +237,7 @@ collect_indices (const Index *index,
   return index->n_parts;
 }
 
-/* Whether the index names one element, with all its lanes. */
+/* The element may have several lanes. */
 static gboolean
 names_one_element (MtlStridedView *view,
                    const Index    *index)
@@ -366,8 +365,8 @@ view_for_parts (MtlDType  dtype,
   return unwrap_view (wrapper);
 }
 
-/* Accepts all that Mtl.asview() accepts, and what has to be computed first. Numbers take
- * the element type of the view, and have to fit it. */
+/* Accepts anything that Mtl.asview() accepts, and elements that have to be computed
+ * first. Numbers take the element type of the view, and have to fit it. */
 MtlStridedView *
 view_for_value (MtlStridedView *view,
                 PyObject       *value)
@@ -553,7 +552,7 @@ install_index (PyTypeObject *type)
       || install_slot (type, &PyByteArray_Type, "__len__", view_length) < 0)
     return -1;
 
-  /* Another slot with the same method, which would look it up at each call. */
+  /* This slot has the same method, and would otherwise look it up at each call. */
   type->tp_as_sequence->sq_item = view_item;
   PyType_Modified (type);
   return 0;

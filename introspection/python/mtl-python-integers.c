@@ -12,7 +12,7 @@
 #define KIND_INDEX 'x'
 #define KIND_SHAPE 's'  /* a list, or one integer for a list of it */
 #define KIND_DTYPE 'd'
-#define KIND_MEMBER 'e' /* of an enumeration */
+#define KIND_MEMBER 'e' /* a member of an enumeration */
 #define KIND_INT 'i'
 #define KIND_UINT 'u'
 #define KIND_INT64 'l'
@@ -63,7 +63,7 @@ checked_integer (PyObject *object,
       return NULL;
     }
 
-  if (kind == KIND_MEMBER) /* PyGObject knows which there are */
+  if (kind == KIND_MEMBER) /* PyGObject knows the members */
     {
       Py_INCREF (object);
       return object;
@@ -110,7 +110,7 @@ list_of_one (PyObject *object,
   return list;
 }
 
-/* PyGObject tells what is wrong with other objects. */
+/* PyGObject reports what other objects lack. */
 static PyObject *
 checked_argument (PyObject *argument,
                   char      kind)

@@ -189,7 +189,7 @@ static PyMethodDef layout_methods[] = {
   { "to_dense", WITH_NAMES (layout_to_dense),
     "to_dense($self, /, order='C')\n--\n\nThe layout of a copy with adjacent elements." },
   { "is_unique", layout_is_unique, METH_NOARGS,
-    "is_unique($self, /)\n--\n\nWhether no two indices refer to the same element." },
+    "is_unique($self, /)\n--\n\nChecks that no two indices refer to the same element." },
   { "get_offset_bounds", layout_get_offset_bounds, METH_NOARGS,
     "get_offset_bounds($self, /)\n--\n\nThe smallest and the largest offset of the elements." },
   { NULL }
@@ -204,7 +204,7 @@ install_layout (PyTypeObject *type)
       || install_slot (type, &PyTuple_Type, "__hash__", layout_hash) < 0)
     return -1;
 
-  type->tp_richcompare = layout_compare; /* not that which looks up the methods */
+  type->tp_richcompare = layout_compare; /* skips the slot that looks up the methods */
   /* PyGObject's would create an object from properties. */
   type->tp_new = layout_new;
   type->tp_init = layout_init;

@@ -63,7 +63,8 @@ refuse_shape (const Literal *literal,
   return -1;
 }
 
-/* Appends the numbers in C order. Other threads may change the lists, but not what is appended. */
+/* Appends the numbers in C order. Other threads may change the lists, but not the numbers that
+ * were appended. */
 static int
 collect_items (PyObject *part,
                gsize     axis,
@@ -109,7 +110,7 @@ has_large_integer (PyObject *items)
   return FALSE;
 }
 
-/* Unlike store_items(), refuses what only behaves like a number. */
+/* Unlike store_items(), refuses objects that only behave like a number. */
 static int
 rank_items (PyObject   *items,
             NumberRank *widest)

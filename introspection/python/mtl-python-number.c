@@ -100,8 +100,8 @@ prepare_numbers (void)
   return PyErr_Occurred () != NULL ? -1 : 0;
 }
 
-/* Whether the object may be assigned as a number. NumPy's scalars are neither
- * int nor float. Its arrays have all methods of numbers, but also a length. */
+/* NumPy's scalars are neither int nor float. Its arrays have all methods of numbers,
+ * but also a length. */
 gboolean
 is_number (PyObject *object)
 {
@@ -122,8 +122,7 @@ is_truth_value (PyObject *object)
          || g_str_equal (name, "numpy.bool");
 }
 
-/* Whether the object is a number of ml_dtypes, whose classes are none of numbers'. Returns -1
- * on error. */
+/* The classes of ml_dtypes are not registered with numbers. Returns -1 on error. */
 static int
 is_of_ml_dtypes (PyObject *object)
 {
@@ -145,8 +144,8 @@ is_of_ml_dtypes (PyObject *object)
   return status;
 }
 
-/* Whether the object is a complex number that is not a real one. NumPy's would
- * become real numbers with no more than a warning. Returns -1 on error. */
+/* NumPy's complex numbers would become real ones with no more than a warning. Returns
+ * FALSE for a real number, and -1 on error. */
 static int
 is_complex (PyObject *object)
 {
@@ -357,7 +356,7 @@ set_complex (MtlStridedView  *view,
   return 0;
 }
 
-/* A number of neither of Python's types: a Fraction, a Decimal, NumPy's. A
+/* Converts a number of neither of Python's types: a Fraction, a Decimal, NumPy's. A
  * double may not be able to hold its integer part. */
 static int
 set_other (MtlStridedView  *view,

@@ -39,7 +39,7 @@ PyObject *raise_error     (GError     *error,
 int       raise_error_int (GError     *error,
                            Audience    audience);
 
-/* Tells Python's users what to type if the error, which may be NULL, is of that code. */
+/* Adds advice for Python's users if the error, which may be NULL, has that code. */
 void      add_advice      (GError    **error,
                            MtlError    code,
                            const char *advice);
@@ -137,7 +137,7 @@ void      meet_numpy_if_imported        (void);
 PyObject *module_when_numpy_is_imported (PyObject *module,
                                          PyObject *function);
 
-/* For all that exchanges memory. */
+/* Functions that exchange memory call this. */
 static inline void
 meet_numpy (void)
 {
@@ -215,7 +215,7 @@ get_view (PyObject *object)
            : classes.empty_view;
 }
 
-/* Also a device that the library has no name for. */
+/* The device may be one that the library has no name for. */
 static inline DLDevice
 view_device (MtlStridedView *view)
 {
@@ -313,8 +313,8 @@ is_worth_a_turn (MtlStridedView *view)
               >= BYTES_WORTH_A_TURN * 8 / item_bits_of (view);
 }
 
-/* For work on all elements of one or two views, which may take long and may wait for a
- * device. Other threads cannot close them meanwhile. */
+/* Covers work on all elements of one or two views, which may take long and may wait for
+ * a device. Other threads cannot close them meanwhile. */
 typedef struct
 {
   MtlStridedView *views[2];

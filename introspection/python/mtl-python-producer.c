@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Asks a producer for what its DLPack tensor cannot say: whether the elements still
- * have to be computed, whether they may be written, and which device they are on before
- * they are exported. */
+/* Asks a producer for facts that its DLPack tensor does not have: whether the elements
+ * still have to be computed, whether they may be written, and which device they are on
+ * before they are exported. */
 
 #include "mtl-python-exchange-private.h"
 
@@ -42,7 +42,7 @@ may_be_lazy (PyObject *object)
   return type_has (object, names.resolve_neg);
 }
 
-/* Calls the method as the type has it, which for PyTorch's own saves a look at the object. */
+/* Calls the method as the type has it, which for PyTorch's own saves a lookup on the object. */
 static PyObject *
 call_method (PyObject *object,
              PyObject *name)
@@ -86,7 +86,7 @@ refuse (PyObject   *object,
   return -1;
 }
 
-/* For numbers that are not complex. */
+/* Refuses numbers that are not complex. */
 int
 refuse_lazy_real (PyObject *object)
 {
@@ -142,7 +142,7 @@ module_resolve_lazy (PyObject *module,
   return resolve_lazy (object);
 }
 
-/* What ends a program is no answer. */
+/* An exception that ends a program stays. */
 static int
 forget_exception (void)
 {
@@ -227,7 +227,7 @@ is_constant (PyObject *object)
 }
 
 /* Returns MTL_DEVICE_TYPE_UNKNOWN if the producer does not say, and -1 with an exception
- * that ends a program. What else is wrong, __dlpack__() will say. */
+ * that ends a program. __dlpack__() reports other errors. */
 int
 ask_for_device_type (PyObject *object)
 {

@@ -123,7 +123,7 @@ using_get (PyObject *self,
   return self;
 }
 
-/* Its name, documentation and arguments are those of the function. */
+/* The name, the documentation and the arguments are those of the function. */
 static PyObject *
 using_getattro (PyObject *self,
                 PyObject *name)

@@ -100,7 +100,7 @@ view_reinterpret (PyObject *self,
   return wrap_view (mtl_strided_view_reinterpret (get_view (self), type, &error), &error, CALLER);
 }
 
-/* In Fortran order, the reversed axes take the reversed shape. */
+/* The reversed axes take the reversed shape in Fortran order. */
 static MtlStridedView *
 reshape_reversed (MtlStridedView  *view,
                   gint64          *shape,
@@ -160,7 +160,7 @@ reshape_with_names (PyObject        *self,
 
   if (order == MTL_ORDER_K)
     {
-      PyErr_SetString (PyExc_ValueError, "reshape() knows the orders 'C', 'F' and 'A', not 'K'");
+      PyErr_SetString (PyExc_ValueError, "reshape() takes the orders 'C', 'F' and 'A', not 'K'");
       return NULL;
     }
 
@@ -198,8 +198,8 @@ view_reshape (PyObject        *self,
   return wrap_view (reshaped, &error, CALLER);
 }
 
-/* All that reads a view here expects it to change only where Python code may run, as with the GIL.
- * Without one, the other threads are stopped at such a place, as for a garbage collection. */
+/* The code here that reads a view expects it to change only where Python code may run, as with the
+ * GIL. Without one, the other threads are stopped at such a place, as for a garbage collection. */
 #ifdef Py_GIL_DISABLED
 typedef struct
 {
@@ -227,7 +227,7 @@ close_at_once (MtlStridedView  *view,
 #define close_at_once mtl_strided_view_close
 #endif
 
-/* The end of the memory may run others' code, so another view has it until the GIL is released. */
+/* The end of the memory may run other code, so another view has it until the GIL is released. */
 static PyObject *
 view_close (PyObject *self,
             PyObject *unused)
@@ -315,8 +315,8 @@ view_tolist (PyObject *self,
   return list;
 }
 
-/* Along one axis, an index is one anyway, and one element of several lanes has their
- * indices. */
+/* A single index along one axis already is the index of the element. An element of
+ * several lanes has their indices. */
 static gboolean
 counts_elements (MtlStridedView *view)
 {

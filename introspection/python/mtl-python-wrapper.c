@@ -12,8 +12,7 @@ Classes classes;
 /* PyGObject finds the wrapper of an object with this key. */
 static GQuark wrapper_key;
 
-/* PyGObject's deallocator, which leaves the reference to the class to its
- * caller. */
+/* PyGObject's deallocator, whose caller has to drop the reference to the class. */
 static destructor dealloc_by_pygobject;
 
 static gboolean
@@ -186,7 +185,7 @@ unref_view (MtlStridedView *view)
 }
 
 /* Takes the object from its wrapper, unless PyGObject has to end more that is attached to it, such
- * as handlers of signals, or the reference that keeps the attributes of the wrapper. */
+ * as signal handlers, or the reference that keeps the attributes of the wrapper. */
 static GObject *
 take_object (PyObject *wrapper)
 {
@@ -216,8 +215,8 @@ dealloc_saving_error (PyObject *self)
   PyErr_Restore (error, value, traceback);
 }
 
-/* Without an object, PyGObject only frees the wrapper. The object ends after that, when no other
- * code can find the wrapper. */
+/* PyGObject only frees the wrapper if it has no object. The object ends after that, when no
+ * other code can find the wrapper. */
 static void
 wrapper_dealloc (PyObject *self)
 {

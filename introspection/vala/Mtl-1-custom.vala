@@ -24,10 +24,10 @@ namespace Mtl {
 	}
 
 	public sealed class StridedLayout : GLib.Object {
-		/* By the names of array libraries. */
+		/* Array libraries use these names. */
 		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
 		public int64[] shape { get; }
-		/* In elements. */
+		/* The strides are in elements. */
 		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
 		public int64[] strides { get; }
 		public uint ndim { [CCode (cname = "mtl_strided_layout_get_n_dims")] get; }
@@ -107,10 +107,10 @@ namespace Mtl {
 			return (Mtl.StridedViewIterator) object;
 		}
 
-		/* By the names of array libraries. */
+		/* Array libraries use these names. */
 		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
 		public int64[] shape { get; }
-		/* In elements. */
+		/* The strides are in elements. */
 		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
 		public int64[] strides { get; }
 		public uint ndim { [CCode (cname = "mtl_strided_view_get_n_dims")] get; }
@@ -181,7 +181,7 @@ namespace Mtl {
 	}
 
 	public sealed class TensorFileEntry : GLib.Object {
-		/* By the name of array libraries. */
+		/* Array libraries use this name. */
 		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
 		public int64[] shape { get; }
 	}

@@ -6,8 +6,9 @@
 
 G_BEGIN_DECLS
 
-/* As g_task_run_in_thread(), also in a child; and in a thread of its own. If there can
- * be no thread, they end the task with an error and return FALSE. */
+/* These are like g_task_run_in_thread(), but also work in a child; the second uses a
+ * new thread. If there can be no thread, they end the task with an error and return
+ * FALSE. */
 gboolean mtl_task_run       (GTask           *task,
                              GTaskThreadFunc  func);
 gboolean mtl_task_run_alone (GTask           *task,
@@ -28,9 +29,9 @@ typedef struct
   GDestroyNotify free_result; /* NULL if the result is TRUE */
   GDestroyNotify clear;       /* clears the arguments; NULL if there is nothing to clear */
   MtlProgress *progress;
-  int io_priority;            /* of the thread and of the callback */
+  int io_priority;            /* the thread's and the callback's */
   gboolean is_lasting; /* a result counts even if cancelled meanwhile */
-  gboolean is_alone;   /* in a thread of its own */
+  gboolean is_alone;   /* runs in a thread of its own */
 } MtlAsyncCall;
 
 /* Allocates a call of a type of that size, with zeros for its arguments. */
@@ -40,7 +41,7 @@ gpointer mtl_async_call_new         (gsize                 size,
                                      GDestroyNotify        clear,
                                      int                   io_priority);
 
-/* The caller is told of the progress before the operation ends. */
+/* The caller hears of the progress before the operation ends. */
 void     mtl_async_call_set_progress (gpointer              call,
                                       GFileProgressCallback progress,
                                       gpointer              progress_data,

@@ -65,9 +65,9 @@ call_free (MtlAsyncCall *self)
   g_free (self);
 }
 
-/* A thread may let go of its task after the callback, and then finalizes it. Languages
- * have objects that only their own thread may finalize, and the task holds some. So the
- * thread has a task of its own, which holds that one until its callback. */
+/* A thread may drop its task after the callback, and then finalizes it. The task holds
+ * objects that some languages may only finalize in their own thread. So the thread has
+ * a task of its own, which holds that one until its callback. */
 static void
 run_thread (GTask        *thread_task,
             gpointer      source_object,

@@ -11,7 +11,8 @@ G_BEGIN_DECLS
 #define MTL_ICES(n) ((n) == 1 ? "ex" : "ices")
 #define MTL_ES(n) ((n) == 1 ? "is" : "es")
 
-/* For memory whose size comes from a caller or a file. Always returns FALSE. */
+/* Reports a failed allocation whose size comes from a caller or a file. Always returns
+ * FALSE. */
 static inline gboolean
 mtl_set_no_memory (gsize    size,
                    GError **error)

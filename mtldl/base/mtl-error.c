@@ -16,6 +16,6 @@
 GQuark
 mtl_error_quark (void)
 {
-  /* Not G_DEFINE_QUARK, which caches the quark without synchronization. */
+  /* G_DEFINE_QUARK caches the quark without synchronization. */
   return g_quark_from_static_string ("mtl-error-quark");
 }

@@ -6,10 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* Only the thread that calls fork() exists in the child. What the others had locked
- * would stay locked for ever, and what they had begun would never be finished. */
+/* Only the thread that calls fork() exists in the child. Locks that other threads held
+ * would stay locked, and work that they had begun would never be finished. */
 
-/* How many forks lie between this process and the one that was first. Read it with
+/* The number of forks between the first process and this one. Read it with
  * mtl_n_forks(). */
 extern G_GNUC_INTERNAL guint mtl_fork_count;
 
@@ -19,9 +19,9 @@ mtl_n_forks (void)
   return mtl_fork_count;
 }
 
-/* A mutex that a child makes new. All zeros is the initial state, also of one in an
- * object. Another thread may have held it at the fork, so what it protects must be
- * valid after each single step of a change, or be made new as well. */
+/* A mutex that a child creates anew. All zeros is the initial state, also of one in an
+ * object. Another thread may have held it at the fork, so the data that it protects
+ * must be valid after each single step of a change, or be created anew as well. */
 typedef struct
 {
   GMutex mutex;
@@ -31,8 +31,8 @@ typedef struct
 gboolean mtl_fork_lock_in_child (MtlForkLock *self);
 void     mtl_fork_lock_clear    (MtlForkLock *self);
 
-/* Returns whether this made the lock new. The condition that belongs to it has to be
- * made new then, as the threads that waited do not exist. */
+/* Returns whether this created the lock anew. The condition that belongs to it must
+ * then be created anew, as the threads that waited do not exist. */
 static inline gboolean
 mtl_fork_lock (MtlForkLock *self)
 {
@@ -50,8 +50,8 @@ mtl_fork_unlock (MtlForkLock *self)
   g_mutex_unlock (&self->mutex);
 }
 
-/* For what is made once, in static variables. If another thread was making it at the
- * fork, the child makes it again. */
+/* Guards the initialization of static variables. If another thread was busy with it at
+ * the fork, the child does it again. */
 typedef struct
 {
   MtlForkLock lock;
@@ -61,7 +61,8 @@ typedef struct
 gboolean mtl_fork_once_enter_slowly (MtlForkOnce *self);
 void     mtl_fork_once_leave        (MtlForkOnce *self);
 
-/* If it returns TRUE, the caller makes it, and then calls mtl_fork_once_leave(). */
+/* If it returns TRUE, the caller initializes them, and then calls
+ * mtl_fork_once_leave(). */
 static inline gboolean
 mtl_fork_once_enter (MtlForkOnce *self)
 {

@@ -8,7 +8,7 @@
 
 guint mtl_fork_count;
 
-/* Held while a lock is made new. */
+/* Held while a lock is created anew. */
 static GMutex renewal;
 
 static void
@@ -25,7 +25,7 @@ watch_forks (void)
 }
 
 /* The mutex is locked before other threads see that it is valid, so that they wait
- * until the caller has made new what it protects. */
+ * until the caller has created anew what it protects. */
 gboolean
 mtl_fork_lock_in_child (MtlForkLock *self)
 {

@@ -115,8 +115,8 @@ end (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* At the priority of the task's callback, so that they run in the order in which they
- * were added. */
+/* The source has the priority of the task's callback, so that they run in the order in
+ * which they were added. */
 static void
 call_later (MtlProgress *self,
             GSourceFunc  func)

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* Like GRefString, but may fail, because a caller decides the size. */
+/* A text like GRefString, whose allocation may fail because a caller decides its size. */
 char *mtl_shared_text_new   (const char  *text,
                              GError     **error);
 char *mtl_shared_text_ref   (char        *text);

@@ -24,7 +24,7 @@ void
 mtl_spare_objects_give (MtlSpareObjects *self,
                         gpointer         object)
 {
-  g_signal_handlers_destroy (object); /* as finalizing it would */
+  g_signal_handlers_destroy (object); /* finalizing does this, too */
   for (guint i = 0; i < G_N_ELEMENTS (self->objects); i++)
     if (g_atomic_pointer_get (&self->objects[i]) == NULL
         && g_atomic_pointer_compare_and_exchange (&self->objects[i], NULL, object))
@@ -33,7 +33,7 @@ mtl_spare_objects_give (MtlSpareObjects *self,
   g_object_unref (object);
 }
 
-/* Whether the caller has the only reference. Weak references, and anything that a
+/* Checks whether the caller has the only reference. Weak references, and anything that a
  * language binding attaches, are in qdata. */
 gboolean
 mtl_object_is_unattached (gpointer object)

@@ -13,7 +13,7 @@ typedef struct
 {
   char *str;     /* NUL-terminated; NULL before the first character */
   gsize len;
-  gsize size;    /* of the memory */
+  gsize size;    /* the allocated size */
   gsize missing; /* bytes that could not be allocated, 0 if there was no failure */
 } MtlText;
 

@@ -42,8 +42,8 @@ typedef struct
   MtlThreadsFunc func;
   gpointer data;
   gsize n_items;
-  gsize n_bytes; /* of all items */
-  gsize duration; /* that one thread takes, roughly, in nanoseconds; 0: depends on n_bytes */
+  gsize n_bytes; /* all items together */
+  gsize duration; /* ns that one thread takes, roughly; 0: depends on n_bytes */
   gboolean in_order;
 } MtlThreadsWork;
 

@@ -6,20 +6,20 @@
 
 #include "mtl-fork-private.h"
 
-/* Less for each thread is not worth waking another one, which takes the caller 10 µs. */
-#define MIN_DURATION (16 * 1000) /* ns: of copying a megabyte */
-/* What is copied within the caches. */
+/* A thread with less to do is not worth waking, which takes the caller 10 µs. */
+#define MIN_DURATION (16 * 1000) /* ns, to copy a megabyte */
+/* The speed of a copy within the caches. */
 #define BYTES_PER_NANOSECOND 64
-/* Processed between two checks of the cancellable. That takes a few milliseconds even
- * if elements are converted one by one. */
+/* Threads check the cancellable each time they have processed this much, which takes a
+ * few milliseconds even if elements are converted one by one. */
 #define MAX_BYTES_AT_ONCE (1024 * 1024)
-/* Several, so that slower threads get less to do. */
+/* Slower threads get less to do if there are several parts. */
 #define PARTS_PER_THREAD 4
 
-/* How long a thread waits for something to do before it ends. */
+/* An idle thread ends after this time. */
 #define IDLE_TIME (15 * G_TIME_SPAN_SECOND)
-/* How long it watches before it sleeps. Most work comes soon or late, and waking takes as
- * long as this. */
+/* An idle thread watches this long before it sleeps. Most work comes soon or late, and
+ * waking takes as long as this. */
 #define WATCH_TIME 50 /* µs */
 
 /* Lets the processor do something else for a moment. */
@@ -38,7 +38,7 @@ struct _Job
 {
   const MtlThreadsWork *work;
   GCancellable *cancellable;
-  guint n_forks; /* of the process that the helpers are in */
+  guint n_forks; /* the forks of the helpers' process */
   gsize part;    /* items taken at once */
   gsize n_taken; /* atomic; may exceed the number of items */
   gsize n_done;  /* atomic */
@@ -50,13 +50,13 @@ struct _Job
   GCond left;
 };
 
-/* The helping threads. A child cannot make a GThreadPool new, as its locks and counts
- * are shared by all of GLib's. */
+/* The helping threads. A child cannot create a new GThreadPool, as all of GLib's share
+ * their locks and counts. */
 static struct
 {
   MtlForkLock lock; /* protects the fields below */
   GCond wanted;
-  Job *jobs;      /* that want helpers */
+  Job *jobs;      /* jobs that want helpers */
   gint n_wanted;  /* helpers, by all jobs; atomic when the lock is not held */
   guint n_idle;   /* threads that wait for a job */
   guint n_busy;   /* callers that have helpers, and their helpers */
@@ -120,7 +120,8 @@ remove_job (Job *job)
   *link = job->next;
 }
 
-/* Waits a short time until there is a number, or none. Called without the lock. */
+/* Waits a short time until the number is not 0, or is 0 without is_any. Called without
+ * the lock. */
 static void
 watch (const gint *number,
        gboolean    is_any)
@@ -209,7 +210,7 @@ start_helpers (Job   *job,
     {
       GThread *thread = g_thread_try_new ("mtl-helper", help, NULL, NULL);
 
-      /* This thread does the work of those that cannot be created. */
+      /* This thread does the work of the threads that cannot be created. */
       if (thread == NULL)
         break;
 

@@ -67,14 +67,14 @@
 #define _MTL_UNAVAILABLE(major, minor) G_UNAVAILABLE (major, minor) _MTL_EXTERN
 #endif
 
-/* Each version has a block like this one. What it deprecates is declared
+/* Each version has a block like this one. Symbols that it deprecates are declared
  * between #ifndef MTL_DISABLE_DEPRECATED and #endif. */
 #if MTL_VERSION_MAX_ALLOWED < MTL_VERSION_1_0
 #define MTL_AVAILABLE_IN_1_0 _MTL_UNAVAILABLE (1, 0)
 #else
 #define MTL_AVAILABLE_IN_1_0 _MTL_EXTERN
 #endif
-#ifndef __GI_SCANNER__ /* which would list them as functions */
+#ifndef __GI_SCANNER__ /* it would list them as functions */
 #if MTL_VERSION_MIN_REQUIRED < MTL_VERSION_1_0
 #define MTL_DEPRECATED_IN_1_0 _MTL_EXTERN
 #define MTL_DEPRECATED_IN_1_0_FOR(function) _MTL_EXTERN

@@ -110,7 +110,7 @@ mtl_device_get (MtlDeviceType   device_type,
   if (device_type == MTL_DEVICE_TYPE_UNKNOWN)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "Device (%d, %d) is of an unknown type: a type is needed to get a device",
+                   "Device (%d, %d) has an unknown type: choose a device type",
                    device_type, ordinal);
       return NULL;
     }

@@ -40,7 +40,7 @@
  * Since: 1.0
  */
 
-/* How often a wait checks for cancellation, in microseconds. */
+/* A wait checks for cancellation this often, in microseconds. */
 #define SLICE (20 * G_TIME_SPAN_MILLISECOND)
 
 /* Devices may count time in fewer than 64 bits. Longer waits are repeated. */
@@ -56,7 +56,7 @@ struct _MtlEvent
 
   MtlForkLock lock;
   GCond signaled;
-  guint64 value; /* for a host event */
+  guint64 value; /* only used by a host event */
 };
 
 enum
@@ -96,7 +96,7 @@ mtl_event_finalize (GObject *object)
     MTL_DEVICE_GET_CLASS (self->device)->free_event (self->device, self->handle);
   g_clear_object (&self->device);
   g_clear_object (&self->requested);
-  lock (self); /* in a child, threads of the parent may be waiting for the condition */
+  lock (self); /* threads of a child's parent may be waiting for the condition */
   unlock (self);
   g_cond_clear (&self->signaled);
   mtl_fork_lock_clear (&self->lock);

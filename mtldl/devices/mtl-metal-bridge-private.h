@@ -23,7 +23,7 @@ typedef struct
   char *name; /* owned by the caller */
   guint64 max_buffer_size;
   gboolean unified_memory;
-  gboolean blits_bytes; /* at any offset, otherwise only whole words of 4 bytes */
+  gboolean blits_bytes; /* blits begin at any byte, otherwise at words of 4 bytes */
 } MtlMetalDeviceInfo;
 
 typedef struct

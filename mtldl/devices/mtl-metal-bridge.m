@@ -23,7 +23,7 @@
 #error "This file counts references itself: compile it without -fobjc-arc"
 #endif
 
-/* Whether this thread is in mtl_metal_bridge_release(). */
+/* TRUE while this thread is in mtl_metal_bridge_release(). */
 static __thread gboolean is_releasing;
 
 gpointer
@@ -118,8 +118,8 @@ mtl_metal_bridge_has_managed_mode (void)
 #endif
 }
 
-/* From SDK 27 on, all that concerns Managed memory is deprecated. It is what discrete GPUs need,
- * which macOS 26 is the last to support. */
+/* SDK 27 deprecates everything about Managed memory, which discrete GPUs need. macOS 26 is the
+ * last system to support them. */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 
@@ -195,7 +195,7 @@ mtl_metal_bridge_new_buffer (gpointer       device,
     mtl_metal_owner_end_later (once);
 }
 
-/* Also if Metal has not called the deallocator. */
+/* Ends the owner even if Metal has not called the deallocator. */
 - (void) dealloc
 {
   [self end];
@@ -230,8 +230,8 @@ mtl_metal_bridge_new_buffer_no_copy (gpointer       device,
     }
 }
 
-/* Tells what cannot be an object without a message to it. PyTorch before 2.10 exported slices as
- * the address of the MTLBuffer plus the offset in bytes. */
+/* Rejects addresses that cannot be objects, without sending them a message. PyTorch before 2.10
+ * exported slices as the address of the MTLBuffer plus the offset in bytes. */
 gboolean
 mtl_metal_bridge_may_be_object (gpointer pointer)
 {
@@ -506,8 +506,8 @@ mtl_metal_bridge_wait_event (gpointer event,
     }
 }
 
-/* Programs that were built with an older SDK, as many a Python was, hear of macOS 26 and later
- * that it is macOS 16. */
+/* Programs built with an older SDK, as many Pythons were, see macOS 26 and later as macOS
+ * 16. */
 guint
 mtl_metal_bridge_get_tensor_system (void)
 {

@@ -54,7 +54,7 @@ mtl_metal_device_inspect_tensor (gpointer          tensor,
   return set_not_built (error);
 }
 
-/* Without a system that has tensors there is none to make or to hold. */
+/* No tensor can be created or held here. */
 
 gpointer
 mtl_metal_device_new_tensor (MtlDevice             *device,

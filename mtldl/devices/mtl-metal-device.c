@@ -24,8 +24,8 @@ struct _MtlMetalDevice
 
 G_DEFINE_FINAL_TYPE (MtlMetalDevice, mtl_metal_device, MTL_TYPE_DEVICE)
 
-/* Metal has no buffers beyond about 500,000, and does not tell that from a lack of memory: so many
- * make it the likely reason. */
+/* Metal's limit is about 500,000 buffers, and it reports it like a lack of memory. With at least
+ * this many, the limit is the likely reason. */
 #define MANY_BUFFERS 400000
 
 static void
@@ -47,7 +47,6 @@ mtl_metal_device_supports_storage_mode (MtlDevice      *device,
          || (mode == MTL_STORAGE_MODE_MANAGED && mtl_metal_bridge_has_managed_mode ());
 }
 
-/* Whether the host and the device each have a copy. */
 static gboolean
 has_two_copies (MtlDevice      *device,
                 MtlStorageMode  mode)
@@ -496,7 +495,7 @@ mtl_metal_device_new (gpointer handle,
 typedef struct
 {
   GPtrArray *devices;
-  GPtrArray *handles; /* of the devices */
+  GPtrArray *handles;
   MtlDevice *default_device;
 } MtlMetalDevices;
 
@@ -515,7 +514,7 @@ find_device (GPtrArray *handles,
   return -1;
 }
 
-/* In a sandbox the list may be empty even if there is a default device. */
+/* The list may be empty in a sandbox even if there is a default device. */
 static MtlMetalDevices *
 enumerate (void)
 {

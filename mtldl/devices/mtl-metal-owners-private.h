@@ -13,7 +13,7 @@ struct _MtlMetalOwner
 {
   GDestroyNotify destroy;
   gpointer data;
-  MtlMetalOwner *next; /* of those that wait to be ended */
+  MtlMetalOwner *next; /* the next owner that waits to be ended */
 };
 
 MtlMetalOwner *mtl_metal_owner_new       (gpointer         data,

@@ -7,11 +7,12 @@
 #include "mtl-error.h"
 #include "mtl-fork-private.h"
 
-/* Metal drops its last reference to memory on threads of its own. What is to be done then may wait
- * for a lock, such as Python's, and the holder of that lock for Metal. So a thread of this
- * library's ends these owners, one after another, in the order in which Metal dropped them.
+/* Metal drops its last reference to memory on threads of its own. Ending the owner there may wait
+ * for a lock, such as Python's, whose holder waits for Metal. So a thread of this library ends
+ * these owners, one after another, in the order in which Metal dropped them.
  *
- * It is made before there is anything to end, when a failure can still be told, and stays. */
+ * The thread is created before there is anything to end, when a failure can still be reported, and
+ * stays. */
 static struct
 {
   MtlForkLock lock; /* protects the fields below */
@@ -26,7 +27,8 @@ lock_pool (void)
   if (!mtl_fork_lock (&pool.lock))
     return;
 
-  /* The thread is the parent's, and it ends what waited there: files are to be removed once. */
+  /* The thread is the parent's, and it ends the owners that waited there: files must be removed
+   * only once. */
   g_cond_init (&pool.wanted);
   pool.first = pool.last = NULL;
   pool.has_thread = FALSE;
@@ -82,7 +84,7 @@ have_thread (GError **error)
   return TRUE;
 }
 
-/* Fails if the thread that may have to end the owner cannot be made. */
+/* Fails if the thread that may have to end the owner cannot be created. */
 MtlMetalOwner *
 mtl_metal_owner_new (gpointer         data,
                      GDestroyNotify   destroy,
@@ -133,7 +135,7 @@ mtl_metal_owner_end_later (MtlMetalOwner *self)
   else
     pool.first = self;
   pool.last = self;
-  /* There is none yet in a child that has inherited the memory. If it cannot be made now, the next
+  /* A child that has inherited the memory has no thread yet. If it cannot be created now, the next
    * owner tries again. */
   have_thread (NULL);
   g_cond_signal (&pool.wanted);

@@ -4,10 +4,9 @@
 
 #import <Foundation/Foundation.h>
 
-/* What the bridge sends to objects of MTLTensor.h, which SDKs before 26 lack, and to the process
- * for its version. Classes and protocols of macOS 26 are looked up by name, as a reference to one
- * would keep the library from being loaded on older systems. metal-abi-check.m compares the
- * types. */
+/* The methods of MTLTensor.h, which SDKs before 26 lack, and of the process, for its version.
+ * Classes and protocols of macOS 26 are looked up by name, as a reference to one would keep the
+ * library from being loaded on older systems. metal-abi-check.m compares the types. */
 
 typedef struct
 {

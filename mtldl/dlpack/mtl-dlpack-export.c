@@ -43,8 +43,7 @@ is_host (MtlDevice *device)
   return device != NULL && mtl_device_get_device_type (device) == MTL_DEVICE_TYPE_CPU;
 }
 
-/* Whether it is exported as memory of Metal, if it is exported in place. Without a backend for
- * Metal there is no other way. */
+/* Leaves out memory without a backend for Metal, which can only be exported in place. */
 static gboolean
 is_for_metal (MtlStridedView *self,
               MtlDevice      *device)
@@ -105,7 +104,7 @@ goes_out_in_place (MtlStridedView *self,
          || (is_host (device) && mtl_strided_view_is_host_accessible (self));
 }
 
-/* MLX writes results into the memory of arrays that nobody else holds, even if that is read-only.
+/* MLX writes results into the memory of arrays without other references, even if it is read-only.
  * A caller that forbids copies accepts that. */
 static gboolean
 is_at_risk (MtlStridedView *self,
@@ -183,8 +182,8 @@ check_copy_allowed (MtlStridedView  *self,
   return FALSE;
 }
 
-/* Lets the device refuse to export its memory as it is. Managed memory is
- * synchronized if the host is to read it. */
+/* Lets the device refuse to export its memory as it is. Managed memory is synchronized
+ * if the host will read it. */
 static gboolean
 prepare_memory (MtlStridedView  *self,
                 MtlDevice       *device,
@@ -236,7 +235,7 @@ prepare (MtlStridedView   *self,
   if (!check_copy_allowed (self, flags, obstacle, device, error))
     return FALSE;
 
-  /* A copy would be writable, but nobody asked for one. */
+  /* A copy would be writable, but the caller did not ask for one. */
   if (is_legacy && !(flags & MTL_DLPACK_FLAGS_COPY) && !check_legacy (self, error))
     return FALSE;
 

@@ -11,7 +11,8 @@ guint32 mtl_crc_add (guint32       self,
                      gconstpointer bytes,
                      gsize         size);
 
-/* For bytes that n more follow: the CRC of all of them is this XOR the CRC of those n. */
+/* Moves the CRC of some bytes before n others: the CRC of all of them is the result XOR
+ * the CRC of the n bytes. */
 guint32 mtl_crc_move (guint32       self,
                       guint64       n);
 

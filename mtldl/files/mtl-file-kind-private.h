@@ -6,9 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* What a file is that is no file of tensors, and what to do, as a sentence without its
- * full stop; NULL if that cannot be told. Only for files that could not be read: the
- * first bytes of a file of tensors may look like those of any other file. */
+/* Names the kind of a file that does not hold tensors, and says what to do, as a
+ * sentence without its full stop; NULL if the kind is unknown. Only for files that
+ * could not be read: the first bytes of a file of tensors may look like those of any
+ * other file. */
 char *mtl_file_kind_explain     (const guint8           *head,
                                  gsize                   size,
                                  guint64                 file_size);

@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* Tells files of other kinds by their first bytes. */
+/* Recognizes files of other kinds by their first bytes. */
 
 #include "mtl-file-kind-private.h"
 

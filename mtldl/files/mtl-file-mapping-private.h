@@ -12,13 +12,13 @@ G_BEGIN_DECLS
 typedef struct
 {
   char *path;
-  char *name; /* for messages */
+  char *name; /* the name in messages */
   guint8 *pages;
   gsize pages_size;
-  gsize begin; /* where the range begins in the pages, in bytes */
+  gsize begin; /* the beginning of the range in the pages, in bytes */
   gsize size;
-  guint64 pages_offset; /* where the pages begin in the file */
-  guint64 file_size;    /* as it was when the file was mapped, and so is the time */
+  guint64 pages_offset; /* the beginning of the pages in the file */
+  guint64 file_size;    /* the size and the time when the file was mapped */
   gint64 modified_s;
   gint64 modified_ns;
 } MtlFileMapping;

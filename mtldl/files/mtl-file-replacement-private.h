@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   char *path;      /* the final path, after following links */
-  char *name;      /* for messages: the path as given, escaped and quoted */
+  char *name;      /* the path as given, escaped and quoted for messages */
   char *temporary; /* the path until then, or NULL */
   int fd;          /* -1 once everything is written */
   guint64 n_written;
@@ -38,7 +38,8 @@ gboolean            mtl_file_replacement_write   (MtlFileReplacement  *self,
                                                   gsize                size,
                                                   GError             **error);
 
-/* After flush, the file is on the disk with sync; after commit, it is in its place. */
+/* Once flushed, the file is on the disk if sync is set; once committed, it is in its
+ * place. */
 gboolean            mtl_file_replacement_flush   (MtlFileReplacement  *self,
                                                   GError             **error);
 gboolean            mtl_file_replacement_commit  (MtlFileReplacement  *self,

@@ -75,7 +75,7 @@ follow_links (MtlFileReplacement  *self,
   return NULL;
 }
 
-/* Only regular files are replaced: nobody wants a file in place of a device. */
+/* Only regular files are replaced: a device must not become a file. */
 static gboolean
 check_replaceable (MtlFileReplacement  *self,
                    mode_t               mode,
@@ -126,8 +126,8 @@ open_new (const char *path,
   return fd;
 }
 
-/* In the same folder, so that it can be renamed, and hidden, because a process that
- * is killed leaves it behind. */
+/* The temporary file is in the same folder, so that it can be renamed, and hidden,
+ * because a process that is killed leaves it behind. */
 static gboolean
 open_temporary (MtlFileReplacement  *self,
                 mode_t               mode,
@@ -254,8 +254,7 @@ mtl_file_replacement_reserve (MtlFileReplacement  *self,
   if (size == 0)
     return TRUE;
 
-  /* Not posix_fallocate(), which writes zeros if the file system cannot reserve
-   * space. */
+  /* posix_fallocate() writes zeros if the file system cannot reserve space. */
   do
     result = fallocate (self->fd, 0, 0, size);
   while (result < 0 && errno == EINTR);

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   char *path;
-  char *name; /* for messages: the path, escaped and quoted */
+  char *name; /* the path, escaped and quoted for messages */
   int fd;     /* -1 once it is closed */
   guint64 device;
   guint64 inode;
@@ -28,8 +28,8 @@ void           mtl_file_source_free            (MtlFileSource        *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlFileSource, mtl_file_source_free)
 
-/* The first closes the descriptor, because there may be few. The second opens the
- * same file again, and fails if it was changed or replaced. */
+/* The first closes the descriptor, because a process may only have a few. The second
+ * opens the same file again, and fails if it was changed or replaced. */
 void           mtl_file_source_close           (MtlFileSource        *self);
 MtlFileSource *mtl_file_source_open_again      (const MtlFileSource  *self,
                                                 GError              **error);
@@ -48,7 +48,7 @@ gboolean       mtl_file_source_check_range     (const MtlFileSource  *self,
 gboolean       mtl_file_source_check_unchanged (const MtlFileSource  *self,
                                                 GError              **error);
 
-/* Whether the file is on another machine: page faults are then slow, and raise a
+/* Checks whether the file is on another machine: page faults are then slow, and raise a
  * signal if the other machine does not answer. */
 gboolean       mtl_file_source_is_remote       (const MtlFileSource  *self);
 

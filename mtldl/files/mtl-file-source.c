@@ -24,7 +24,7 @@
 #define st_mtim st_mtimespec
 #endif
 
-/* For messages: the path, escaped and quoted. */
+/* Escapes and quotes the path for messages. */
 char *
 mtl_quote_file_name (GFile *file)
 {
@@ -147,8 +147,8 @@ check_empty (const MtlFileSource  *self,
   return FALSE;
 }
 
-/* Does not open anything but files, because opening some devices has side effects. If
- * the file has been replaced by something else since stat(), does not block. */
+/* Opens nothing but files, because opening some devices has side effects. Does not
+ * block if the file was replaced by something else after stat(). */
 static gboolean
 open_path (MtlFileSource  *self,
            GError        **error)
@@ -196,8 +196,8 @@ mtl_file_source_close (MtlFileSource *self)
 {
   int fd = self->fd;
 
-  /* Before it is closed: a child that is forked in between must not close a descriptor
-   * that has the same number by then. */
+  /* The field is set before the descriptor is closed: a child that is forked in between
+   * must not close a descriptor that has the same number by then. */
   self->fd = -1;
   if (fd >= 0)
     close (fd);
@@ -255,8 +255,8 @@ mtl_file_source_read_at (const MtlFileSource  *self,
       if (n_read == 0)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                       "%s was truncated: byte %" G_GUINT64_FORMAT " is missing of the %"
-                       G_GUINT64_FORMAT " that it had when it was opened",
+                       "%s was truncated: byte %" G_GUINT64_FORMAT " is missing; it had"
+                       " %" G_GUINT64_FORMAT " bytes when it was opened",
                        self->name, offset + done, self->size);
           return FALSE;
         }
@@ -276,8 +276,8 @@ mtl_file_source_check_range (const MtlFileSource  *self,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "%" G_GUINT64_FORMAT " bytes at offset %" G_GUINT64_FORMAT " leave %s of %"
-               G_GUINT64_FORMAT " bytes", size, offset, self->name, self->size);
+               "%" G_GUINT64_FORMAT " bytes at offset %" G_GUINT64_FORMAT " exceed %s of"
+               " %" G_GUINT64_FORMAT " bytes", size, offset, self->name, self->size);
   return FALSE;
 }
 

@@ -11,15 +11,15 @@ G_BEGIN_DECLS
 typedef struct
 {
   const MtlFileSource *source;
-  guint64 at;  /* where to read next */
+  guint64 at;  /* the position of the next bytes to read */
   guint64 end;
   const guint8 *input; /* read, but not returned yet */
   gsize n_input;
   GConverter *inflater;
-  guint8 *buffer; /* for input */
+  guint8 *buffer; /* holds input */
   gboolean ended; /* the inflater is done */
   guint64 n_given;
-  guint32 crc;    /* of the bytes returned since mtl_file_stream_add_crc() */
+  guint32 crc;    /* the bytes returned since mtl_file_stream_add_crc() */
   gboolean has_crc;
 } MtlFileStream;
 

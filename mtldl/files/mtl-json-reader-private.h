@@ -28,7 +28,7 @@ typedef struct
   const char *at;
   const char *end;
   guint depth;
-  gboolean is_entered; /* in an object or array of which nothing was read yet */
+  gboolean is_entered; /* nothing of the object or array was read yet */
   char *decoded; /* the last string with escapes */
   gsize decoded_size;
   GError *error;

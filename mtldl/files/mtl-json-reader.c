@@ -9,7 +9,7 @@
 #include "mtl-error-private.h"
 #include "mtl-quoted-text-private.h"
 
-#define NO_CHARACTER (-1) /* at the end */
+#define NO_CHARACTER (-1) /* the end of the text */
 
 /* A word with 1 in each byte. */
 #define EACH_BYTE G_GUINT64_CONSTANT (0x0101010101010101)

@@ -8,10 +8,9 @@ G_BEGIN_DECLS
 
 typedef struct _MtlNameSlot MtlNameSlot;
 
-/* Finds items of an array by name. The names come from a file, so the hash has a
- * random key for each process: nobody can choose names that collide. Each item begins
- * with the pointer to its name. The index does not own the array, which must not
- * move. */
+/* Finds items of an array by name. The names come from a file, so the hash has a random
+ * key for each process, and names cannot be chosen to collide. Each item begins with
+ * the pointer to its name. The index does not own the array, which must not move. */
 typedef struct
 {
   const char *items;

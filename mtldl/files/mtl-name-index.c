@@ -64,8 +64,8 @@ mix_word (guint64 state[4],
   state[0] ^= word;
 }
 
-/* SipHash-1-3, by Aumasson and Bernstein: without the key, nobody can find names with
- * the same hash. */
+/* SipHash-1-3, by Aumasson and Bernstein. Names with the same hash cannot be found
+ * without the key. */
 static guint32
 hash_name (const char *name)
 {

@@ -26,7 +26,7 @@ load_le (const guint8 *bytes,
   return value;
 }
 
-/* From the first bytes of a file or a member. There are fewer than 12 only if it has
+/* The prefix holds the first bytes of a file or a member; fewer than 12 only if it has
  * no more. */
 gboolean
 mtl_npy_header_get_size (const guint8  *prefix,
@@ -78,7 +78,7 @@ typedef struct
   const char *start;
   const char *at;
   const char *end;
-  char *type_name; /* of elements that cannot be loaded */
+  char *type_name; /* only set if elements cannot be loaded */
   GError *refusal; /* the reason for that */
   GError **error;
 } Literal;
@@ -151,7 +151,7 @@ read_string (Literal     *self,
   return TRUE;
 }
 
-/* Moves past a list or a tuple, whatever is in it. Counts the tuples right in it. */
+/* Moves past a list or a tuple. Counts the tuples right in it. */
 static gboolean
 skip_structure (Literal *self,
                 gsize   *n_tuples)
@@ -274,7 +274,7 @@ refuse_structure (Literal *self)
   return TRUE;
 }
 
-/* Also Python's strings of variable width, which NumPy pickles. */
+/* Refuses strings of variable width, too, which NumPy pickles. */
 static gboolean
 refuse_objects (Literal    *self,
                 const char *descr,
@@ -312,9 +312,9 @@ mtl_npy_dtype_get_kind (MtlDType dtype)
   return 0;
 }
 
-/* By NumPy's letter and the size of an element; %MTL_DTYPE_OTHER if there is none.
- * One of ml_dtypes' types has its own code, which NumPy cannot read back. NumPy
- * stores the others as bytes without a meaning. */
+/* Finds a type by NumPy's letter and the size of an element; %MTL_DTYPE_OTHER if there
+ * is none. One of ml_dtypes' types has its own code, which NumPy cannot read back.
+ * NumPy stores the others as bytes without a meaning. */
 static MtlDType
 find_dtype (char  kind,
             guint n_bytes)
@@ -335,7 +335,8 @@ find_dtype (char  kind,
   return MTL_DTYPE_OTHER;
 }
 
-/* As in “<f4”: the byte order, the kind, and the size of an element in bytes. */
+/* Reads text such as “<f4”: the byte order, the kind, and the size of an element in
+ * bytes. */
 static gboolean
 read_descr (Literal        *self,
             MtlTensorEntry *entry)

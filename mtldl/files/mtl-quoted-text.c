@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define MAX_QUOTED 80 /* in bytes */
+#define MAX_QUOTED 80 /* bytes */
 
 /* Unicode line breaks, and marks that change the direction of writing, could make a
  * name look like another one. */

@@ -14,7 +14,7 @@
 
 #define METADATA_KEY "__metadata__"
 
-/* From the first bytes of a file. There are fewer than 8 only if it has no more. */
+/* The prefix holds the first bytes of a file; fewer than 8 only if it has no more. */
 gboolean
 mtl_safetensors_header_get_size (const guint8  *prefix,
                                  gsize          n_available,
@@ -61,10 +61,10 @@ typedef struct
 {
   MtlDType dtype;
   char *type_name; /* if it has no dtype */
-  gint64 *shape;   /* of at most MTL_LAYOUT_MAX_DIMS */
+  gint64 *shape;   /* at most MTL_LAYOUT_MAX_DIMS extents */
   gsize n_dims;    /* may be more than that */
   guint64 largest; /* extent */
-  guint64 volume;  /* of the extents that are not 0 */
+  guint64 volume;  /* the product of the extents that are not 0 */
   gboolean is_empty;
   gboolean overflows; /* the volume */
   guint64 begin;
@@ -256,7 +256,7 @@ find_refusal (const Fields *fields)
   return NULL;
 }
 
-/* For shapes that do not fit an entry. */
+/* Checks the volume of shapes that do not fit an entry. */
 static gboolean
 check_volume (const Fields  *fields,
               GError       **error)
@@ -385,7 +385,7 @@ read_header (MtlJsonReader  *reader,
   return mtl_json_reader_check_end (reader);
 }
 
-/* All that can be checked of a type that is not known. */
+/* Nothing else can be checked if the type is unknown. */
 static gboolean
 check_offsets (const MtlTensorEntry  *entry,
                GError               **error)

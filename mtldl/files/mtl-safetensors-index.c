@@ -12,7 +12,7 @@
 
 #define WEIGHT_MAP_KEY "weight_map"
 
-/* In bytes. No file system has longer names. */
+/* The unit is bytes. No file system has longer names. */
 #define MAX_FILE_NAME_SIZE 1024
 
 /* The file must be in the folder of the index. */

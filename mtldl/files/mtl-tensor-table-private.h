@@ -21,13 +21,13 @@ typedef struct
   gboolean is_deflated;
 } MtlArchiveMember;
 
-/* For a tensor whose type nothing tells. */
+/* The type name of a tensor whose type cannot be determined. */
 #define MTL_TYPE_NAME_UNKNOWN "unknown"
 
 /* The reason for which a tensor cannot be loaded, though others of its file can. */
 typedef struct
 {
-  const char *type_name; /* of its elements, as the file gives it, or what it is instead */
+  const char *type_name; /* the elements' type, as the file gives it, or the kind of the member */
   GError error;
 } MtlRefusal;
 
@@ -79,7 +79,7 @@ typedef struct
   MtlTextPair *metadata;
   gsize n_metadata;
   gsize metadata_capacity;
-  const char **files; /* by number, if there are several */
+  const char **files; /* indexed by their numbers, if there are several */
   gsize n_files;
   gsize files_capacity;
   MtlNameIndex by_name;
@@ -112,9 +112,9 @@ gboolean              mtl_tensor_table_refuse          (MtlTensorTable        *s
                                                         const GError          *why,
                                                         GError               **error);
 
-/* One of the two is to be called when all entries are added and sorted. Names cannot be
- * looked up before. If two tensors have the same name, that is an error, or neither
- * can be loaded. */
+/* Call one of the two when all entries are added and sorted. Names cannot be looked up
+ * before. If two tensors have the same name, that is an error, or neither can be
+ * loaded. */
 gboolean              mtl_tensor_table_index_names     (MtlTensorTable        *self,
                                                         GError               **error);
 gboolean              mtl_tensor_table_index_members   (MtlTensorTable        *self,

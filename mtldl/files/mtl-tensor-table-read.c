@@ -88,7 +88,7 @@ typedef struct
   MtlTensorEntry entry;
   gint64 shape[MTL_LAYOUT_MAX_DIMS];
   gsize size;      /* 0 if there is none */
-  char *type_name; /* of elements that cannot be loaded */
+  char *type_name; /* only set if elements cannot be loaded */
 } ArrayHeader;
 
 static void
@@ -255,7 +255,8 @@ new_archive_member (const MtlZipMember  *zip_member,
   return member;
 }
 
-/* The kind of a member that cannot be loaded; NULL if that is unknown, or told by the dtype. */
+/* The kind of a member that cannot be loaded; NULL if the kind is unknown, or follows from the
+ * dtype. */
 static const char *
 find_type_name (const MtlZipMember *member,
                 const ArrayHeader  *header)
@@ -335,7 +336,7 @@ read_directory (const MtlFileSource  *source,
   return bytes != NULL ? mtl_zip_directory_parse (bytes, end, error) : NULL;
 }
 
-/* Takes the explanation, or NULL, in place of what is wrong with the file. */
+/* Replaces the message by the explanation, unless that is NULL. Takes it. */
 static void
 explain (GError **error,
          char    *explanation)
@@ -462,8 +463,8 @@ read_table (MtlFileStream        *stream,
     }
 }
 
-/* There is the size of a header, and it is within the limit or a header follows; or there
- * is text like that of an index. */
+/* Detects the size of a header that is within the limit or is followed by a header; or
+ * text like that of an index. */
 static gboolean
 may_be_safetensors (const guint8 *head,
                     gsize         size)

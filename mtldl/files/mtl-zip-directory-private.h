@@ -27,7 +27,7 @@ typedef struct
 {
   const char *name;
   gsize name_size;
-  guint64 local_begin; /* of the local header */
+  guint64 local_begin; /* the beginning of the local header */
   guint64 stored_size;
   guint64 size;
   guint32 crc;
@@ -39,7 +39,7 @@ typedef struct
 typedef struct
 {
   MtlArena arena;
-  MtlZipMember *members; /* in the order of the directory */
+  MtlZipMember *members; /* sorted as in the directory */
   gsize n_members;
 } MtlZipDirectory;
 

@@ -83,8 +83,8 @@ has_end_in_comment (const guint8 *end,
   return FALSE;
 }
 
-/* In large archives, the record is before the locator, which is right before the end
- * record. Some readers follow the locator, others look right before it, so the record
+/* The record is before the locator, which is right before the end record, in large
+ * archives. Some readers follow the locator, others look right before it, so the record
  * has to be there. */
 static gboolean
 read_end64 (const guint8  *tail,
@@ -112,8 +112,8 @@ read_end64 (const guint8  *tail,
   return TRUE;
 }
 
-/* From the last bytes of a file. There are fewer than MTL_ZIP_MAX_TAIL_SIZE only if
- * it has no more. */
+/* The tail holds the last bytes of a file; fewer than MTL_ZIP_MAX_TAIL_SIZE only if it
+ * has no more. */
 gboolean
 mtl_zip_end_parse (const guint8  *tail,
                    gsize          tail_size,
@@ -257,7 +257,7 @@ check_place (const MtlZipMember  *member,
   return refuse_member (member, error, why);
 }
 
-/* For faults of one member alone. Always returns FALSE. */
+/* Reports a fault of one member alone. Always returns FALSE. */
 static gboolean G_GNUC_PRINTF (3, 4)
 set_why (GError     **error,
          MtlError     code,

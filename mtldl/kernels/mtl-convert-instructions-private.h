@@ -121,7 +121,7 @@ mtl_convert_float16_to_float32 (guint8       *restrict dest,
 #if defined(__F16C__)
 #define MTL_HAS_DOUBLE_TO_FLOAT16
 
-/* 4 doubles to float32 of which the last bit is set if others were lost, so that
+/* Rounds 4 doubles to float32, and sets the last bit if others were lost, so that
  * rounding twice does no harm. */
 static inline G_ALWAYS_INLINE __m128
 mtl_cut_4_doubles_to_odd (__m256d doubles)
@@ -134,7 +134,7 @@ mtl_cut_4_doubles_to_odd (__m256d doubles)
   return _mm256_cvtpd_ps (_mm256_castsi256_pd (x));
 }
 
-/* Numbers that float32 has no room for are infinite or 0 in float16 as well. */
+/* Numbers that float32 cannot hold are infinite or 0 in float16 as well. */
 static void
 mtl_convert_float64_to_float16 (guint8       *restrict dest,
                                 const guint8 *restrict source,
@@ -225,8 +225,8 @@ DEFINE_FROM_LARGE (mtl_convert_int64_to_float32, -((gint64) 1 << 51), 0x1.8p52)
 DEFINE_FROM_LARGE (mtl_convert_uint64_to_float32, 0, 0x1p52)
 #endif
 
-/* 16 numbers to the nearest int32, and NaN to 0. The x86 instructions return the lowest
- * int32 for everything that does not fit. */
+/* Rounds 16 numbers to the nearest int32, and NaN to 0. The x86 instructions return the
+ * lowest int32 for everything that does not fit. */
 static inline G_ALWAYS_INLINE void
 mtl_cut_floats (guint8       *dest,
                 const guint8 *source)
@@ -403,7 +403,7 @@ mtl_saturate_8_signed (const gint32 *source)
                           _mm_loadu_si128 ((gconstpointer) (source + 4)));
 }
 
-/* Saturated as signed integers, offset by the middle of the range. */
+/* Saturates signed integers, offset by the middle of the range. */
 static inline G_ALWAYS_INLINE __m128i
 mtl_saturate_8_unsigned (const gint32 *source)
 {
@@ -577,7 +577,8 @@ DEFINE_NARROW (double, gint16)
 #define mtl_narrow_16_floats_to_gint32(dest, source) mtl_cut_floats (dest, source)
 #define mtl_narrow_16_doubles_to_gint32(dest, source) mtl_cut_doubles (dest, source)
 
-/* For uint32, NaN becomes 0 first. Values that are too large become the largest one. */
+/* NaN becomes 0 first, as uint32 needs. Values that are too large become the largest
+ * one. */
 #if defined(__AVX512F__)
 
 static inline G_ALWAYS_INLINE void

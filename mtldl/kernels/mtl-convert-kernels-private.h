@@ -7,7 +7,7 @@
 G_BEGIN_DECLS
 
 /* The types of numbers. A complex number is two of them. Numbers of fewer than 8 bits
- * take the low bits of a byte each. The others are not looked at. */
+ * take the low bits of a byte each; the other bits are ignored. */
 typedef enum
 {
   MTL_CONVERT_BOOL,
@@ -46,15 +46,14 @@ typedef void (* MtlConvertFunc) (guint8       *dest,
                                  const guint8 *source,
                                  gsize         n);
 
-/* The same of elements that are so many bytes apart. */
+/* Converts n elements that are dest_step and source_step bytes apart. */
 typedef void (* MtlConvertScatteredFunc) (guint8       *dest,
                                           const guint8 *source,
                                           gsize         n,
                                           gssize        dest_step,
                                           gssize        source_step);
 
-/* The same, of numbers that are multiplied by the first factor, and have the second
- * added to them. */
+/* Converts n numbers, multiplies them by the first factor and adds the second. */
 typedef void (* MtlScaleFunc) (guint8       *dest,
                                const guint8 *source,
                                gsize         n,
@@ -80,33 +79,33 @@ typedef void (* MtlScaleFunc) (guint8       *dest,
  * types. */
 typedef struct
 {
-  /* By destination and source; NULL if it takes two steps. */
+  /* [destination][source]; NULL if the conversion takes two steps. */
   MtlConvertFunc direct[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
 
-  /* Of those that take one instruction or two for a single number, and of those that are only
-   * faster if both sides are scattered. The complex ones are by the type of their parts, as
-   * below. */
+  /* Conversions that take one instruction or two for a single number, and (by 4) those that
+   * are only faster if both sides are scattered. The complex ones are by the type of their
+   * parts, as below. */
   MtlConvertScatteredFunc scattered[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
   MtlConvertScatteredFunc scattered_by_4[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
   MtlConvertScatteredFunc scattered_to_complex[2][MTL_CONVERT_N_TYPES];
-  MtlConvertScatteredFunc scattered_complex[2]; /* from complex numbers of the other type */
+  MtlConvertScatteredFunc scattered_complex[2]; /* sources are complex numbers of the other type */
 
-  /* The same of complex numbers, by the type of their parts, from real ones. */
-  MtlConvertFunc to_complex[2][MTL_CONVERT_N_TYPES]; /* of float32, of float64 */
+  /* Complex numbers, by the type of their parts, made of real ones. */
+  MtlConvertFunc to_complex[2][MTL_CONVERT_N_TYPES]; /* parts are float32, float64 */
 
-  /* To float32 before a second rounding: if bits are lost, the last remaining bit is
-   * set. NULL if none can be lost. */
+  /* Results are float32 before a second rounding: if bits are lost, the last remaining
+   * bit is set. NULL if none can be lost. */
   MtlConvertFunc to_odd_float32[MTL_CONVERT_N_TYPES];
 
-  /* By destination and source; NULL if it takes several steps. Integers are rounded to
+  /* [destination][source]; NULL if scaling takes several steps. Integers are rounded to
    * nearest, ties to even. */
   MtlScaleFunc scaled[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
   MtlScaleFunc scale_doubles;
-  MtlScaleFunc scale_complexes;   /* of doubles; only the real part gets the offset */
+  MtlScaleFunc scale_complexes;   /* parts are doubles; only the real part gets the offset */
   MtlConvertFunc round_doubles;
 
   MtlConvertFunc any_of_two;      /* n truth values from twice as many */
-  MtlConvertFunc append_zero[4];  /* to numbers of 1 << i bytes; appends a 0 to each */
+  MtlConvertFunc append_zero[4];  /* makes numbers of 1 << i bytes; appends a 0 to each */
   MtlConvertFunc unpack[3];       /* n numbers of 2, 4 or 6 bits, from the first bit of a byte */
   MtlConvertFunc pack[3];         /* the reverse; n numbers fill whole bytes */
 } MtlConvertKernels;

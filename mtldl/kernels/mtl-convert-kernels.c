@@ -134,7 +134,7 @@
   SMALL_KIND (F, E3M2FN) \
   SMALL_KIND (F, E2M1FN)
 
-/* Between integers there is only what all others are made of. */
+/* Only the conversions between integers that all others are made of. */
 #define LOW_BITS_KIND(F, KIND, value, least, most) \
   F (UINT8, guint8, KIND, guint8, value) \
   F (FLOAT32, float, KIND, guint8, value) \
@@ -354,8 +354,8 @@ pack_4 (guint8       *restrict dest,
     dest[i] = (source[2 * i] & 0xf) | source[2 * i + 1] << 4;
 }
 
-/* Numbers that are scaled, as doubles. Sources and destinations of pictures and of
- * what is computed from them take one step. */
+/* Numbers are scaled as doubles. Sources and destinations that are pictures, or
+ * computed from pictures, take one step. */
 
 #define SCALED_FROM(F, DEST, Dest) \
   F (DEST, Dest, UINT8, guint8) \

@@ -93,7 +93,7 @@ widen_magnitude (guint32 magnitude,
   return magnitude >> mantissa_bits == 0 ? subnormal : wide + float_exponent (127 - bias);
 }
 
-/* As in conversion instructions, NaN keeps the bits that fit, and becomes quiet. */
+/* NaN keeps the bits that fit, and becomes quiet, as conversion instructions do it. */
 static inline guint16
 float16_from_float32 (guint32 x)
 {
@@ -121,7 +121,7 @@ bfloat16_from_float32 (guint32 x)
   return (x & G_MAXINT32) > FLOAT_INFINITY ? x >> 16 | 0x40 : round_off (x, 16);
 }
 
-/* For floats of 8 bits or fewer. */
+/* The type is a float of 8 bits or fewer. */
 static inline guint8
 small_from_float32 (const MtlFloatKind *kind,
                     guint32             x)
@@ -191,7 +191,7 @@ round_double_to_odd (double x)
   return bits | (back != x ? 1u : 0u);
 }
 
-/* Without AVX-512, x86 has no instructions for vectors of large integers. The halves are
+/* The x86 instructions before AVX-512 have no vectors of large integers. The halves are
  * added to doubles whose last bits are theirs, and only the last sum is rounded. */
 #if defined(__SSE2__) && !defined(__AVX512DQ__)
 
@@ -222,7 +222,7 @@ int64_to_double (gint64 x)
 #if defined(__AVX2__) && !defined(__AVX512DQ__)
 #define MTL_HAS_NEAR_INTEGERS
 
-/* Towards zero, of magnitudes below 2^51. */
+/* Rounds magnitudes below 2^51 towards zero. */
 static inline gint64
 double_to_near_int64 (double x)
 {
@@ -232,9 +232,9 @@ double_to_near_int64 (double x)
 }
 #endif
 
-/* Integers of more than 53 bits lose their last ones, and are odd if these were not 0. What is
- * left is exact as a double, and float32 keeps even fewer bits. Negative integers are rounded
- * down instead of towards 0, which is as good: nothing odd is a tie. */
+/* Integers of more than 53 bits lose their last ones, and are odd if these were not 0. The
+ * others are exact as a double, and float32 keeps even fewer bits. Negative integers are
+ * rounded down instead of towards 0, which is as good: nothing odd is a tie. */
 static inline guint64
 drop_last_bits (guint64 x)
 {
@@ -268,9 +268,9 @@ round_int64_to_odd_float32 (gint64 x)
   return round_double_to_odd (round_int64_to_odd (x));
 }
 
-/* On arm64, clang before version 21 converts to vectors of doubles first, and so
- * rounds twice. That is harmless if the doubles were rounded to odd. With AVX2, that way is
- * twice as fast as one by one. */
+/* Clang before version 21 converts to vectors of doubles first on arm64, and so rounds
+ * twice. That is harmless if the doubles were rounded to odd. With AVX2, that way is twice
+ * as fast as one by one. */
 #if (defined(__clang__) && defined(__aarch64__)) || defined(MTL_HAS_NEAR_INTEGERS)
 #define UINT64_TO_FLOAT32(x) round_uint64_to_odd (x)
 #define INT64_TO_FLOAT32(x) round_int64_to_odd (x)
@@ -331,7 +331,7 @@ round_int64_to_odd_float32 (gint64 x)
     return magnitude >= bits_of_##Float (0x1p63) ? end : cut; \
   } \
 \
-  /* In halves, because all machines have instructions for signed numbers. */ \
+  /* The range is halved, because all machines have instructions for signed numbers. */ \
   static inline guint32 \
   Float##_to_uint32 (Float x, \
                      Float below) \
@@ -382,7 +382,7 @@ low_bits_from_float (float  x,
 /* A sum with this has no bits for a fraction, if the other number is within 2^51. */
 static const double NO_FRACTION = 0x1.8p52;
 
-/* To the nearest integer, ties to even. Numbers beyond 2^52 are integers. */
+/* Rounds to the nearest integer, ties to even. Numbers beyond 2^52 are integers. */
 static inline double
 round_to_even (double x)
 {

@@ -7,21 +7,21 @@
 
 G_BEGIN_DECLS
 
-/* How to convert elements of one type to another, by the rules of
+/* A conversion between two types of elements, by the rules of
  * mtl_strided_view_copy_from(). Created once for any number of rows. Several threads
  * may use it at the same time. */
 typedef struct
 {
-  MtlConvertFunc func; /* or else scale */
+  MtlConvertFunc func; /* NULL if scale is set */
   MtlScaleFunc scale;
   guint8 numbers; /* per element: two if complex */
-  guint8 size;    /* of a converted element, in bytes */
+  guint8 size;    /* the size of a converted element, in bytes */
 } MtlConversionStep;
 
 typedef struct
 {
-  MtlConversionStep steps[6]; /* in order */
-  double factors[2];          /* of steps that scale */
+  MtlConversionStep steps[6]; /* the first n_steps are run in order */
+  double factors[2];          /* used by steps that scale */
   MtlConvertScatteredFunc scattered; /* instead of the steps, or NULL */
   gboolean is_cheap;                 /* even if only the source is scattered */
   guint8 n_steps;             /* 0 if bytes are copied */
@@ -45,7 +45,7 @@ void mtl_conversion_init_scaled (MtlConversion  *self,
                                  MtlElementType  source,
                                  const double   *factors);
 
-/* Whether an integer becomes a narrower one, which is its low bytes. */
+/* Checks whether an integer becomes a narrower one, which is its low bytes. */
 gboolean mtl_conversion_truncates (MtlElementType dest,
                                    MtlElementType source);
 
@@ -58,8 +58,8 @@ void mtl_conversion_run      (guint8              *dest,
                               gssize               source_step,
                               gconstpointer        conversion);
 
-/* Packed elements of fewer than 8 bits from and to a byte each. The first begins
- * `bit` bits after the address, and each of the others `step` bits after the one
+/* Converts packed elements of fewer than 8 bits from and to a byte each. The first
+ * begins `bit` bits after the address, and each of the others `step` bits after the one
  * before. Other bits are not changed. */
 void mtl_bits_unpack         (guint8              *numbers,
                               const guint8        *source,

@@ -50,7 +50,7 @@ DEFINE_ODD_VECTOR (mtl_odd_of_8_double, __m512d, _mm512_loadu_pd, __m256,
 
 #elif defined(__AVX2__)
 
-/* As round_double_to_odd(), for 4 doubles. */
+/* Works like round_double_to_odd(), for 4 doubles. */
 static inline G_ALWAYS_INLINE __m128i
 mtl_odd_of_doubles (__m256d x)
 {
@@ -68,8 +68,8 @@ mtl_odd_of_doubles (__m256d x)
   return _mm_or_si128 (bits, _mm_srli_epi32 (_mm_unpacklo_epi64 (low, high), 31));
 }
 
-/* As magnitude_for_double(), and so exact. The upper and the lower half each become
- * the mantissa of a double. */
+/* Is exact, like magnitude_for_double(). The upper and the lower half each become the
+ * mantissa of a double. */
 static inline G_ALWAYS_INLINE __m256d
 mtl_odd_doubles_of_uint64 (__m256i x)
 {

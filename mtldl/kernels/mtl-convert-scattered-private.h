@@ -283,7 +283,7 @@ mtl_store_4_of_8 (guint8  *dest,
   memcpy (dest + 3 * step, &d, sizeof d);
 }
 
-/* To the nearest number of a range, and NaN to 0. */
+/* Rounds to the nearest number of a range, and NaN to 0. */
 static inline G_ALWAYS_INLINE __m256d
 mtl_limit_4 (__m256d x,
              double  least,
@@ -301,7 +301,7 @@ mtl_cut_4 (__m256d x,
   return _mm256_cvttpd_epi32 (mtl_limit_4 (x, least, most));
 }
 
-/* Of at most 16 bits, which floats hold. */
+/* The limits have at most 16 bits, which floats hold. */
 static inline G_ALWAYS_INLINE __m128i
 mtl_cut_4_singles (__m128 x,
                    float  least,
@@ -311,7 +311,7 @@ mtl_cut_4_singles (__m128 x,
   return _mm_cvttps_epi32 (_mm_min_ps (_mm_max_ps (x, _mm_set1_ps (least)), _mm_set1_ps (most)));
 }
 
-/* In halves, as all instructions are for signed numbers. */
+/* The range is halved, as all instructions are for signed numbers. */
 static inline G_ALWAYS_INLINE __m128i
 mtl_cut_4_to_uint32 (__m256d x)
 {
@@ -395,7 +395,7 @@ MTL_DEFINE_STORE_LARGE (mtl_store_4_uint64s, 0, 0x1p52,
   F (FLOAT64, double, FLOAT16, guint16, mtl_store_4_of_8, \
      _mm256_castpd_si256 (mtl_load_4_halves_as_doubles (source, step)))
 
-/* The last ones as four of which the others are 0. */
+/* The last ones are converted as four of which the others are 0. */
 #define MTL_DEFINE_BY_4(DEST, Dest, SOURCE, Source, store, x) \
   static inline G_ALWAYS_INLINE void \
   mtl_four_##SOURCE##_to_##DEST (guint8       *dest, \

@@ -152,8 +152,8 @@ add_scaling (MtlConversion *self,
   self->steps[self->n_steps++] = (MtlConversionStep) { NULL, scale, numbers, size };
 }
 
-/* Between integers of which one has fewer than 8 bits: what holds the narrow source, or
- * the last bits of any other. */
+/* The type between two integers of which one has fewer than 8 bits: it holds the narrow
+ * source, or the last bits of any other. */
 static MtlConvertType
 get_middle_integer (MtlConvertType source)
 {
@@ -161,10 +161,10 @@ get_middle_integer (MtlConvertType source)
                                                                  : MTL_CONVERT_UINT8;
 }
 
-/* Conversions without a direct function go through float32, which holds all narrower
- * types. Wider types are rounded to odd first, so that rounding twice does no harm; integers
- * that float32 rounds are infinite as float16 anyway.
- * Integers go through others of 8 bits, as they wrap around. */
+/* Conversions without a direct function go through float32, which holds all narrower types.
+ * Wider types are rounded to odd first, so that rounding twice does no harm; integers that
+ * float32 rounds are infinite as float16 in any case. Integers go through others of 8 bits,
+ * as they wrap around. */
 static void
 add_numbers (MtlConversion           *self,
              const MtlConvertKernels *kernels,
@@ -196,7 +196,8 @@ add_numbers (MtlConversion           *self,
   add_step (self, direct, numbers, size);
 }
 
-/* Through doubles. Those that become integers are rounded before they are cut. */
+/* Numbers are scaled as doubles. Those that become integers are rounded before they are
+ * cut. */
 static void
 add_scaled_numbers (MtlConversion           *self,
                     const MtlConvertKernels *kernels,
@@ -222,7 +223,7 @@ add_scaled_numbers (MtlConversion           *self,
   add_numbers (self, kernels, dest, MTL_CONVERT_FLOAT64, numbers, size);
 }
 
-/* From real numbers; NULL if it takes several steps. */
+/* Sources are real numbers. Returns NULL if the conversion takes several steps. */
 static MtlConvertFunc
 find_complex (const MtlConvertKernels *kernels,
               MtlConvertType           dest,
@@ -234,7 +235,7 @@ find_complex (const MtlConvertKernels *kernels,
   return kernels->to_complex[dest == MTL_CONVERT_FLOAT64 ? 1 : 0][source];
 }
 
-/* Without factors, the numbers are not scaled. */
+/* The numbers are not scaled if factors is NULL. */
 static void
 init (MtlConversion  *self,
       MtlElementType  dest,
@@ -335,7 +336,7 @@ DEFINE_MOVE (4)
 DEFINE_MOVE (8)
 DEFINE_MOVE (16)
 
-/* Between a row with any step and a block. */
+/* Gathers a row with any step into a block, or scatters it. */
 static void
 move (guint8       *dest,
       const guint8 *source,

@@ -24,16 +24,16 @@ round_to_six_digits (double value)
   return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.5e", value), NULL);
 }
 
-/* Whether the text, when read, is exactly the same element; of the types of ml_dtypes,
- * the number that it prints, as far fewer digits would do to tell their elements
- * apart: 0.9 instead of 0.875. */
+/* Checks whether the text, when read, is exactly the same element; for the types of
+ * ml_dtypes, the number that it prints, as far fewer digits would distinguish their
+ * elements: 0.9 instead of 0.875. */
 static gboolean
 is_exact (const char *text,
           double      value,
           MtlDType    part)
 {
   MtlElementType type = mtl_element_type_new (part);
-  guint8 a[16] = { 0 }, b[16] = { 0 }; /* as large as any element that is stored */
+  guint8 a[16] = { 0 }, b[16] = { 0 }; /* large enough for any element */
 
   if (mtl_is_of_ml_dtypes (part))
     return g_ascii_strtod (text, NULL) == round_to_six_digits (value);

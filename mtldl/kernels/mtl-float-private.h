@@ -23,8 +23,8 @@ typedef struct
   gint16 bias;
   MtlFloatSign sign;
   guint16 largest;  /* the largest finite number */
-  guint16 too_large; /* for larger numbers: infinity, NaN or the largest */
-  guint16 nan;       /* for NaN; -0 if the type has none */
+  guint16 too_large; /* the pattern of larger numbers: infinity, NaN or the largest */
+  guint16 nan;       /* the pattern of NaN; -0 if the type has none */
 } MtlFloatKind;
 
 #define MTL_FLOAT_FLOAT16 { 5, 10, 15, MTL_FLOAT_SIGNED, 0x7bff, 0x7c00, 0x7e00 }
@@ -41,7 +41,7 @@ typedef struct
 #define MTL_FLOAT_E3M2FN { 3, 2, 3, MTL_FLOAT_SIGNED, 0x1f, 0x1f, 0x20 }
 #define MTL_FLOAT_E2M1FN { 2, 1, 1, MTL_FLOAT_SIGNED, 0x07, 0x07, 0x08 }
 
-/* By DLPack's type code, for types that mtl_float_has_kind() accepts. */
+/* Indexed by DLPack's type code, for types that mtl_float_has_kind() accepts. */
 extern const MtlFloatKind mtl_float_kinds[];
 
 gboolean mtl_float_has_kind (guint               code,

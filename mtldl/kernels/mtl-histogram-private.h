@@ -13,7 +13,7 @@ typedef struct
   double high;
   gsize n_bins;
   double *edges;   /* one more than bins */
-  guint64 *counts; /* of what was added */
+  guint64 *counts; /* numbers in each bin */
 } MtlHistogram;
 
 /* The range is finite and not empty, and there is at least one bin. Fails if there is not

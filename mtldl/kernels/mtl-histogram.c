@@ -17,7 +17,7 @@
 
 #define PIECE_TILES 32
 
-/* For more bins than this, the counts of several threads would take much memory. */
+/* The counts of several threads would take much memory for more bins than this. */
 #define MAX_SHARED_BINS 65536
 
 /* The rough time for a number. */
@@ -27,14 +27,14 @@ typedef struct
 {
   const MtlHistogram *histogram;
   double scale;     /* bins per unit, or 0 if that is not a finite number */
-  gint64 *keys;     /* of integers: the least at or after each edge */
+  gint64 *keys;     /* the least integer at or after each edge */
   gint64 least;     /* the limits of the range, as keys */
   gint64 most;
   gsize last;       /* the last bin that an integer can be in */
   MtlConvertType type;
   const MtlTiles *tiles;
-  guint64 *slots;   /* counts, of a thread each */
-  int *taken;       /* of slots; atomic */
+  guint64 *slots;   /* counts of a thread each */
+  int *taken;       /* slots in use; atomic */
   guint n_slots;
 } Work;
 

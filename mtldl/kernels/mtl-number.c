@@ -377,7 +377,7 @@ mtl_number_store (MtlNumber       self,
     }
 }
 
-/* Whether the number, truncated, is within [min, max]. */
+/* Truncates the number first. Both limits are included. */
 static gboolean
 is_within (MtlNumber self,
            gint64    min,
@@ -508,7 +508,6 @@ mtl_number_equal (MtlNumber a,
   return a.re == b.re;
 }
 
-/* As numpy.isclose(): |a - b| <= atol + rtol · |b|. */
 gboolean
 mtl_number_is_nan (MtlNumber self)
 {
@@ -516,6 +515,7 @@ mtl_number_is_nan (MtlNumber self)
          || (self.kind == MTL_NUMBER_COMPLEX && (isnan (self.re) || isnan (self.im)));
 }
 
+/* The formula of numpy.isclose(): |a - b| <= atol + rtol · |b|. */
 gboolean
 mtl_number_is_close (MtlNumber a,
                      MtlNumber b,
@@ -529,7 +529,7 @@ mtl_number_is_close (MtlNumber a,
   if (mtl_number_equal (a, b))
     return TRUE;
 
-  /* They may differ by less than doubles can tell. */
+  /* The numbers may differ by less than the precision of doubles. */
   if (rtol == 0 && atol == 0)
     return FALSE;
 

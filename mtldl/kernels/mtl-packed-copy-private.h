@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 
 #define MTL_PACKED_TILE_AXES 3
 
-/* Those of a layout, one for the parts of an element, and those of a tile. */
+/* The axes of a layout, one for the parts of an element, and those of a tile. */
 #define MTL_PACKED_MAX_AXES (MTL_LAYOUT_MAX_AXES + 1 + MTL_PACKED_TILE_AXES)
 
 /* Steps are in bits. */
@@ -25,8 +25,8 @@ typedef struct
   MtlPackedAxis axes[MTL_PACKED_MAX_AXES];
   guint n_axes;
   guint8 *dest;
-  gint64 dest_bit; /* where the first element begins */
-  guint dest_bits; /* of an element */
+  gint64 dest_bit; /* the first bit of the first element */
+  guint dest_bits; /* the bits of an element */
   const guint8 *source;
   gint64 source_bit;
   guint source_bits;

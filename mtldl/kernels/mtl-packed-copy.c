@@ -151,7 +151,7 @@ steps_fit (const MtlPackedCopy *self,
   return TRUE;
 }
 
-/* In a fill, the elements of the last axis repeat one element. In a copy, they are
+/* The elements of the last axis repeat one element in a fill. In a copy, they are
  * contiguous on both sides, and begin at the same bit of a byte. */
 static gboolean
 find_whole_bytes (const MtlPackedCopy *self,

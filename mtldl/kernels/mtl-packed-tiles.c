@@ -157,9 +157,9 @@ get_tile_extent (const MtlPackedCopy *self,
   return axis >= first ? self->tile[axis - first] : 1;
 }
 
-/* Whether no two tiles write to the same byte: along the densest axis that is divided
- * into tiles, and along all less dense axes, tiles begin at a byte. If not, the tiles
- * run one after the other. */
+/* Checks that no two tiles write to the same byte: along the densest axis that is
+ * divided into tiles, and along all less dense axes, tiles begin at a byte. If not, the
+ * tiles run one after the other. */
 static gboolean
 tiles_are_apart (const MtlPackedCopy *self)
 {
@@ -224,10 +224,10 @@ tile_init (Tile                *self,
 typedef struct
 {
   gint64 strides[TILE_AXES];
-  gint64 start; /* of the element with all indices 0 */
-  gint64 length; /* of a line */
+  gint64 start; /* the position of the element with all indices 0 */
+  gint64 length; /* the elements of a line */
   gint64 step;
-  gint64 bit; /* of the first line */
+  gint64 bit; /* the first bit of the first line */
   gint64 n_lines[2];
   gint64 line_steps[2];
   gint64 line_strides[2];
@@ -323,7 +323,8 @@ pack (const Lines  *self,
                      self->length, bits);
 }
 
-/* Whether the unpacked elements can be packed as they are: all of them, without gaps. */
+/* Unpacked elements can be packed as they are if none are left out, and there are no
+ * gaps. */
 static gboolean
 is_same (const MtlPackedCopy *self,
          const Lines         *dest,

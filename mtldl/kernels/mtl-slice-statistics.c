@@ -30,8 +30,8 @@
 typedef struct
 {
   gint64 extent;
-  gint64 step; /* in bits */
-  gint64 tile; /* of columns: the extent of a block, but of the last one */
+  gint64 step; /* bits */
+  gint64 tile; /* the extent of a block of columns, except for the last one */
   gint64 n_tiles;
 } Axis;
 
@@ -45,13 +45,13 @@ typedef struct
   Axis kept[MTL_LAYOUT_MAX_AXES];
   guint n_kept;
   gint64 n_slices;
-  MtlLayout slice;  /* of the first one, with the axes that are left out, none repeated */
+  MtlLayout slice;  /* the first one, with the axes that are left out, none repeated */
   gint64 n_in_slice;
   gint64 n_blocks;
-  MtlTiles tiles;   /* of the first slice */
+  MtlTiles tiles;   /* the tiles of the first slice */
   MtlConversion to_double;
   MtlConversion number_to_double;
-  MtlRowsFunc add_rows;   /* of numbers; NULL if there is none */
+  MtlRowsFunc add_rows;   /* adds rows of numbers; NULL if there is none */
   gboolean rows_in_place; /* columns are such numbers, side by side */
 } Work;
 
@@ -407,7 +407,7 @@ advance (const Work *self,
   return distance * self->slice.item_bits;
 }
 
-/* Where the result of a column of the block is. */
+/* The index of the result of a column of the block. */
 static gint64
 find_result (const Work  *self,
              const Block *block,
@@ -561,8 +561,8 @@ run_blocks (gpointer data,
     run_block (data, begin);
 }
 
-/* Where elements lie closer along a slice than from one slice to the next, slices are
- * tallied, unless they are small. Integers of 64 bits would be rounded to become doubles. */
+/* Slices are tallied, unless they are small, if elements lie closer along a slice than from
+ * one slice to the next. Integers of 64 bits would be rounded to become doubles. */
 static gboolean
 takes_columns (const Work *self)
 {

@@ -25,7 +25,7 @@ typedef struct
   gint64 stride;
 } MtlStridedRow;
 
-/* Where an element of a row begins: `bit` bits into the byte. */
+/* Returns the byte in which an element of a row begins, at its bit `bit`. */
 static inline guint8 *
 mtl_strided_row_locate (const MtlStridedRow *self,
                         gint64               i,

@@ -23,7 +23,7 @@ get_step (const MtlStrided *self,
 typedef struct
 {
   gint64 extent;
-  gint64 steps[2]; /* in bits */
+  gint64 steps[2]; /* bits */
 } CommonAxis;
 
 /* The axes of several elements, without those along which both repeat theirs. */
@@ -95,8 +95,8 @@ get_first_element (const MtlStrided *self)
   return self->data + self->layout->offset * (self->layout->item_bits / 8);
 }
 
-/* For elements of whole bytes, at least one. Without a source, `item` is copied to
- * all. */
+/* The elements are whole bytes, and there is at least one. If source is NULL, `item` is
+ * copied to all. */
 static MtlCopyRequest
 get_request (const MtlStrided *dest,
              const MtlStrided *source,
@@ -142,7 +142,7 @@ narrow_source (MtlCopyRequest *request,
   request->source_size = size;
 }
 
-/* Whether no elements of the source are next to each other. */
+/* A source is scattered if no two of its elements are next to each other. */
 static gboolean
 is_source_scattered (const MtlCopyRequest *request)
 {
@@ -153,8 +153,8 @@ is_source_scattered (const MtlCopyRequest *request)
   return request->n_dims > 0;
 }
 
-/* Narrower integers are the low bytes of wider ones. Of those that are scattered anyway,
- * only these bytes are copied. */
+/* Narrower integers are the low bytes of wider ones. If the source is scattered in any
+ * case, only these bytes are copied. */
 static void
 take_low_bytes (MtlCopyRequest *request,
                 gint64         *strides)
@@ -226,7 +226,7 @@ mtl_strided_copy (const MtlStrided  *dest,
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
 
-/* The same of numbers with one lane that are scaled. */
+/* Copies numbers with one lane, and scales them. */
 gboolean
 mtl_strided_copy_scaled (const MtlStrided  *dest,
                          const MtlStrided  *source,
@@ -256,8 +256,8 @@ mtl_strided_fill (const MtlStrided  *dest,
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
 
-/* Whether any byte belongs to elements of both. May return TRUE for some that share
- * none, if finding out would take long. */
+/* Checks whether any byte belongs to elements of both. May return TRUE for some that
+ * share none, if finding out would take long. */
 gboolean
 mtl_strided_may_overlap (const MtlStrided *a,
                          const MtlStrided *b)

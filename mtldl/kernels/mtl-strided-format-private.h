@@ -19,8 +19,7 @@ char *mtl_format_decimals (double            value,
                            int               decimals,
                            const char       *conversion);
 
-/* NumPy leaves these to ml_dtypes, which prints six digits: all floats but those that
- * NumPy has. */
+/* NumPy's own floats are not among them. ml_dtypes prints the others, with six digits. */
 gboolean mtl_is_of_ml_dtypes (MtlDType       part);
 
 G_END_DECLS

@@ -16,7 +16,8 @@
 #define EDGE_ITEMS 3
 #define PRECISION 8
 
-/* Many short axes can have more elements than anybody reads even at their edges. */
+/* An array of many short axes can have more elements than anyone reads, even at their
+ * edges. */
 #define MAX_SHOWN 100000
 
 /* The widths that all real parts share, or all imaginary ones. */
@@ -38,7 +39,7 @@ typedef struct
   MtlDType dtype;
   MtlDType part; /* the type of a complex number's parts, or dtype itself */
   gboolean summarize;
-  int width;     /* of integers and truth values */
+  int width;     /* the width of integers and truth values */
   FloatFormat re;
   FloatFormat im;
   MtlText text;
@@ -160,7 +161,7 @@ format_integer (Formatter *self,
       if (number.u == 0)
         return g_strdup ("False");
 
-      /* In an array, as wide as False. */
+      /* True is as wide as False in an array. */
       return g_strdup (self->strided->layout->n_dims > 0 ? " True" : "True");
     }
   if (number.kind == MTL_NUMBER_INT)
@@ -202,7 +203,7 @@ get_exponent_cutoff (MtlDType part,
     }
 }
 
-/* In the type in which NumPy compares them. Its narrowest float is float16. */
+/* Rounds to the type in which NumPy compares them. Its narrowest float is float16. */
 static double
 round_to_part (double   value,
                MtlDType part)
@@ -242,7 +243,7 @@ static char *
 pad_exponent (char *text,
               int   n_digits)
 {
-  int start = strcspn (text, "e") + 2; /* after the sign */
+  int start = strcspn (text, "e") + 2; /* the first digit of the exponent */
   char *padded = g_strdup_printf ("%.*s%0*d", start, text, n_digits, atoi (text + start));
 
   g_free (text);

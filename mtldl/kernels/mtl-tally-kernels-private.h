@@ -9,8 +9,8 @@
 
 G_BEGIN_DECLS
 
-/* Of n numbers: their mean, which is mean + rest, and the sum of the squares of their
- * distances from it. */
+/* The moments of n numbers: their mean, which is mean + rest, and the sum of the
+ * squares of their distances from it. */
 typedef struct
 {
   guint64 n;
@@ -19,7 +19,7 @@ typedef struct
   double squares;
 } MtlMoments;
 
-/* What is known of some numbers. Those that are not finite are only counted. */
+/* The statistics of some numbers. Those that are not finite are only counted. */
 typedef struct
 {
   /* Keys, which are in the order of the numbers; see below. If there are no finite
@@ -29,7 +29,7 @@ typedef struct
   guint64 n_zeros;
   guint64 n_nans;
   guint64 n_infinities;
-  MtlMoments parts[2]; /* of a complex number; otherwise only the first */
+  MtlMoments parts[2]; /* the parts of a complex number; otherwise only the first */
 } MtlTally;
 
 #define MTL_TALLY_NONE { .least = G_MAXINT64, .most = G_MININT64 }
@@ -82,11 +82,11 @@ typedef void (* MtlRowsFunc) (gpointer             results,
 /* Compiled once for each instruction set. All give the same results. */
 typedef struct
 {
-  /* By the type of the numbers; NULL for floats of 16 bits and fewer. */
+  /* Indexed by the type of the numbers; NULL for floats of 16 bits and fewer. */
   MtlTallyFunc of[MTL_CONVERT_N_TYPES];
   MtlTallyFunc of_complex128;
-  MtlColumnsFunc columns[4]; /* by MtlReduction */
-  MtlRowsFunc rows[4][MTL_CONVERT_N_TYPES]; /* by MtlReduction and type; NULL for many */
+  MtlColumnsFunc columns[4]; /* [MtlReduction] */
+  MtlRowsFunc rows[4][MTL_CONVERT_N_TYPES]; /* [MtlReduction][type]; NULL for many */
 } MtlTallyKernels;
 
 extern const MtlTallyKernels mtl_tally_kernels_plain;

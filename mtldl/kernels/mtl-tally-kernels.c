@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is to be known of a block of numbers. Loops over integers are such that
- * compilers vectorize them. Sums of floats depend on the order, which compilers keep:
- * these loops are written with vectors. Compiled once for each instruction set; the
- * build defines its name as MTL_COPY_SET, and the best size of vectors in bytes as
- * MTL_TALLY_WIDTH. */
+/* Statistics of a block of numbers. Loops over integers are such that compilers
+ * vectorize them. Sums of floats depend on the order, which compilers keep: these loops
+ * are written with vectors. Compiled once for each instruction set; the build defines
+ * its name as MTL_COPY_SET, and the best size of vectors in bytes as MTL_TALLY_WIDTH. */
 
 #include "config.h"
 
@@ -14,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Whatever the size of vectors, there are as many sums, so that each set of kernels
- * rounds alike. */
+/* The number of sums does not depend on the size of vectors, so that each set of
+ * kernels rounds alike. */
 #define N_SUMS 16
 #define N_LANES (MTL_TALLY_WIDTH / 8)
 #define N_VECTORS (N_SUMS / N_LANES)
@@ -230,9 +229,10 @@ are_equal (const double *values,
   return TRUE;
 }
 
-/* The largest numbers can have a sum that is no number. Then they become smaller, and
- * small ones among them may become 0, which does not count beside the others. Changes
- * the numbers. If all are equal, errors have no squares, which might be infinite. */
+/* The sum of the largest numbers may overflow. Then all are made smaller, and small
+ * ones among them may become 0, which does not count beside the others. Changes the
+ * numbers. If all are equal, their distances are not squared, as rounding errors might
+ * become infinite. */
 static void
 measure_doubles (MtlMoments *self,
                  double     *values,
@@ -259,7 +259,7 @@ measure_doubles (MtlMoments *self,
   self->squares = self->squares * 0x1p600 * 0x1p600;
 }
 
-/* Of n finite numbers, or none. */
+/* All numbers are finite. There may be none. */
 static void
 tally_finite (MtlTally *self,
               double   *values,
@@ -273,7 +273,7 @@ tally_finite (MtlTally *self,
   measure_doubles (&self->parts[0], values, n);
 }
 
-/* If there are other numbers than finite ones. */
+/* Used if some numbers are not finite. */
 #define DEFINE_FLOATS(NAME, Number) \
   static void \
   NAME##_tally_any (MtlTally     *self, \
@@ -429,7 +429,7 @@ DEFINE_SMALL_INTEGERS (UINT8, guint8, gint32, guint32)
 DEFINE_SMALL_INTEGERS (INT16, gint16, gint32, guint64)
 DEFINE_SMALL_INTEGERS (UINT16, guint16, gint32, guint64)
 
-/* Keeps what the mean has no digits for in the rest. */
+/* Keeps in the rest the digits that do not fit the mean. */
 static void
 move_mean (MtlMoments *self,
            double      by)
@@ -623,7 +623,8 @@ add_column_moments (MtlColumns   *self,
 }
 
 /* Rows of numbers of one type. NaN is beyond no limit, and the sums of some rows come first,
- * as for doubles. Inlined, several rows would be taken at once, and one number at a time. */
+ * as for doubles. If the functions were inlined, compilers would take several rows at once,
+ * and one number at a time. */
 
 #define DEFINE_ROW_LIMITS(NAME, Number, IS_BEYOND) \
   static G_NO_INLINE void \

@@ -3,7 +3,7 @@
 #include "config.h"
 
 /* Statistics of strided elements. Their tiles are taken in pieces, each with a tally of
- * its own. What belongs to a piece depends on the layout alone, so the result is the same
+ * its own. The layout alone decides which elements a piece has, so the result is the same
  * for any number of threads. */
 
 #include "mtl-tally-private.h"
@@ -34,8 +34,8 @@ mtl_tally_get_kernels (void)
   return &mtl_tally_kernels_plain;
 }
 
-/* By Chan, Golub and LeVeque. The mean keeps the digits that a double has no room
- * for, as the next distance may depend on them. */
+/* The formula of Chan, Golub and LeVeque. The mean keeps the digits that do not fit a
+ * double, as the next distance may depend on them. */
 static void
 add_moments (MtlMoments       *self,
              const MtlMoments *other)
@@ -83,7 +83,7 @@ mtl_tally_add (MtlTally       *self,
     add_moments (&self->parts[i], &other->parts[i]);
 }
 
-/* As if each element were there n times. */
+/* Counts each element n times. */
 static void
 repeat (MtlTally *self,
         gint64    n)
@@ -180,7 +180,7 @@ run_pieces (gpointer data,
     }
 }
 
-/* In the type of a kernel: as they are, or in a wider one. */
+/* The type of the kernel for these numbers: their own, or a wider one. */
 MtlElementType
 mtl_tally_get_number_type (MtlElementType type)
 {

@@ -14,26 +14,26 @@ G_BEGIN_DECLS
 typedef struct
 {
   gint64 extent;
-  gint64 step;    /* in bits, positive */
-  gint64 tile;    /* extent of a tile, but of the last one */
+  gint64 step;    /* bits, positive */
+  gint64 tile;    /* the extent of a tile, except for the last one */
   gint64 n_tiles;
 } MtlTileAxis;
 
 /* Strided elements as tiles: blocks of contiguous elements in place, or else parts of the
  * last axes, which are gathered by the engine of copies, and converted to numbers of
- * another type. Repeated elements are there once. The order of the elements is any, but
+ * another type. Repeated elements appear once. The order of the elements is any, but
  * depends on the layout alone. Several threads may use it at the same time. */
 typedef struct
 {
   MtlTileAxis axes[MTL_LAYOUT_MAX_AXES + 1]; /* largest step first */
   guint n_axes;
   const guint8 *data;
-  gint64 bit;       /* where the first element begins */
+  gint64 bit;       /* the first bit of the first element */
   guint item_bits;
   gint64 n_repeats;
-  gint64 n_elements; /* without repeats */
+  gint64 n_elements; /* repeated elements count once */
 
-  guint number_size;         /* of the numbers in tiles */
+  guint number_size;         /* the size of the numbers in tiles */
   MtlConversion conversion;  /* gathers elements, and converts them */
   gboolean is_in_place;      /* tiles are contiguous, and need no conversion */
 

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* From any thread. */
+/* Any thread may call these. */
 void mtl_allocated_size_add      (gsize size);
 void mtl_allocated_size_subtract (gsize size);
 

@@ -14,7 +14,7 @@ typedef struct
   MtlAsyncCall parent;
 
   MtlBuffer *source;
-  GBytes *bytes; /* or a pattern */
+  GBytes *bytes; /* the bytes or the pattern */
   gsize offset;
   gsize source_offset;
   gsize size;

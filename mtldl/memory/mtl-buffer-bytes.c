@@ -20,7 +20,8 @@ check_writable (MtlBuffer  *self,
   return FALSE;
 }
 
-/* Before memory for a copy is allocated. No bytes can always be copied. */
+/* Checks that the bytes can be copied, before memory for the copy is allocated. An
+ * empty buffer always can. */
 static gboolean
 check_readable (MtlBuffer  *self,
                 GError    **error)
@@ -321,8 +322,8 @@ mtl_buffer_fill (MtlBuffer     *self,
       || size % pattern_size != 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "A pattern of %" G_GSIZE_FORMAT " bytes for %" G_GSIZE_FORMAT " bytes: it must"
-                   " have 1, 2, 4, 8 or 16 bytes, and fit a whole number of times",
+                   "A pattern of %" G_GSIZE_FORMAT " bytes cannot fill %" G_GSIZE_FORMAT " bytes:"
+                   " it must have 1, 2, 4, 8 or 16 bytes, and fit a whole number of times",
                    pattern_size, size);
       return FALSE;
     }

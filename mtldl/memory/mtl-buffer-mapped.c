@@ -35,7 +35,7 @@ new_empty (MtlDevice  *device,
  * The file is closed at once. It may then be renamed, removed, or replaced by
  * another file, for example with [method@Gio.File.replace_contents].
  *
- * **Nobody may truncate the file or write to it** while the buffer, or anything
+ * **The file must not be truncated or written to** while the buffer, or anything
  * created from it, exists. Writes to the file become visible in the buffer.
  * Reading a part that was cut off ends the process with `SIGBUS`, and the
  * library cannot prevent this. If other programs may change the file, read it
@@ -54,7 +54,7 @@ new_empty (MtlDevice  *device,
  * - %MTL_ERROR_OVERFLOW: @size is larger than the address space
  * - %MTL_ERROR_NO_MEMORY: there is no memory or no room among the addresses
  * - %MTL_ERROR_INVALID_DATA: the file changes during the call
- * - %MTL_ERROR_NEEDS_COPY: @device cannot use the pages in place, or not so
+ * - %MTL_ERROR_NEEDS_COPY: @device cannot use the pages in place, or not as
  *   many, see [method@Mtl.Device.get_max_buffer_size]
  *
  * Returns: (transfer full): the new buffer

@@ -20,7 +20,7 @@ struct _MtlBuffer
   GObject parent_instance;
 
   MtlMemory *memory;
-  gsize offset; /* of the first byte in the memory */
+  gsize offset; /* the offset of the first byte in the memory */
   gsize size;
   gboolean size_known; /* always TRUE for a slice */
   MtlBufferRequest *request;

@@ -13,7 +13,7 @@
  *
  * A block of memory on the host or on a device.
  *
- * The memory is allocated by the library or belongs to somebody else.
+ * The memory is allocated by the library or belongs to another owner.
  *
  * A buffer is immutable: its size, its device and whether it is writable are
  * fixed when it is created. The contents of the memory can change. The library
@@ -533,8 +533,8 @@ mtl_buffer_check_range (MtlBuffer  *self,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "%" G_GSIZE_FORMAT " bytes at offset %" G_GSIZE_FORMAT " leave the buffer of %"
-               G_GSIZE_FORMAT " bytes", size, offset, self->size);
+               "%" G_GSIZE_FORMAT " bytes at offset %" G_GSIZE_FORMAT " exceed the buffer of"
+               " %" G_GSIZE_FORMAT " bytes", size, offset, self->size);
   return FALSE;
 }
 

@@ -22,9 +22,9 @@ typedef struct
   MtlStorageMode storage_mode;
   guint read_only : 1;
   guint size_known : 1;  /* otherwise size is the part that is known to exist */
-  guint allocated : 1;   /* by the device, which has to free it */
-  guint counted : 1;     /* in what is allocated */
-  guint is_static : 1;   /* without a reference count */
+  guint allocated : 1;   /* the device allocated it, and has to free it */
+  guint counted : 1;     /* the size is part of the allocated size */
+  guint is_static : 1;   /* it has no reference count */
   guint has_immortal_device : 1; /* no reference to the device is held */
   guint is_mapped_file : 1;
   gsize size;
@@ -140,8 +140,8 @@ mtl_memory_get_address (MtlMemory *self)
   return mtl_dl_device_has_addresses (self->device_type) ? (guintptr) self->handle : 0;
 }
 
-/* Returns FALSE and does nothing if this is the last reference, as freeing the
- * memory may run other people's code. */
+/* Returns FALSE and does nothing if this is the last reference, as freeing the memory
+ * may run an owner's code. */
 static inline gboolean
 mtl_memory_unref_unless_last (MtlMemory *self)
 {
@@ -157,7 +157,7 @@ mtl_memory_unref_unless_last (MtlMemory *self)
   return FALSE;
 }
 
-/* Tells the device what the host wrote, if the device has a separate copy. */
+/* Reports the host's writes to the device, if the device has a separate copy. */
 static inline void
 mtl_memory_did_modify (MtlMemory *self,
                        gsize      offset,

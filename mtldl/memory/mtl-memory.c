@@ -66,8 +66,8 @@ check_size (MtlDevice  *device,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-               "%" G_GSIZE_FORMAT " bytes are more than the limit of %" G_GUINT64_FORMAT
-               " of “%s”", size, limit, mtl_device_get_name (device));
+               "%" G_GSIZE_FORMAT " bytes exceed the limit of %" G_GUINT64_FORMAT " of “%s”",
+               size, limit, mtl_device_get_name (device));
   return FALSE;
 }
 
@@ -90,8 +90,7 @@ check_mode (MtlDevice       *device,
   return FALSE;
 }
 
-/* Without a device it is the default one, but host memory is always on the
- * host. */
+/* NULL is the default device, but host memory is always on the host. */
 MtlMemory *
 mtl_memory_new (MtlDevice       *device,
                 gsize            size,
@@ -155,7 +154,7 @@ check_address_range (gconstpointer   address,
   if (size > G_MAXSSIZE)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                   "%" G_GSIZE_FORMAT " bytes are beyond the limit of %" G_GSSIZE_FORMAT,
+                   "%" G_GSIZE_FORMAT " bytes exceed the limit of %" G_GSSIZE_FORMAT,
                    size, G_MAXSSIZE);
       return FALSE;
     }
@@ -163,7 +162,7 @@ check_address_range (gconstpointer   address,
   if (size > 0 && __builtin_add_overflow ((guintptr) address, size, &end))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                   "%" G_GSIZE_FORMAT " bytes at address %p leave the address space, which ends"
+                   "%" G_GSIZE_FORMAT " bytes at address %p exceed the address space, which ends"
                    " at %p", size, address, (gpointer) G_MAXSIZE);
       return FALSE;
     }
@@ -407,7 +406,7 @@ mtl_memory_new_for_host (gpointer         data,
                                   destroy);
 }
 
-/* Without a Metal device, Metal's tensors are foreign like any others. */
+/* Metal's tensors are foreign like any others if there is no Metal device. */
 gboolean
 mtl_memory_imports_metal (void)
 {
@@ -478,7 +477,7 @@ mtl_memory_check_host_accessible (MtlMemory  *self,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "Memory of device (%d, %d) cannot be reached by the host",
+               "The host cannot access memory of device (%d, %d)",
                self->device_type, self->device_ordinal);
   return FALSE;
 }

@@ -13,7 +13,7 @@ typedef struct
   MtlTensorFileBuilder *builder; /* a copy, made when the call started; NULL if that failed */
   GError *error;
   GFile *file;
-  guint64 max_size; /* for shards */
+  guint64 max_size; /* the maximum size of a shard */
 } Call;
 
 static void

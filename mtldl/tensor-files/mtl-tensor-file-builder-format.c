@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* Which format a file is written in. */
+/* Chooses the format in which a file is written. */
 
 #include "mtl-tensor-file-builder-private.h"
 
@@ -12,7 +12,7 @@
 #include "mtl-file-source-private.h"
 
 #define INDEX_ENDING ".index.json"
-#define MAX_ENDING 16 /* in bytes: longer ones are parts of a name */
+#define MAX_ENDING 16 /* bytes; longer ones are parts of a name */
 
 static gboolean
 ends_in (const char *name,
@@ -24,8 +24,8 @@ ends_in (const char *name,
          && g_ascii_strcasecmp (name + length - ending_length, ending) == 0;
 }
 
-/* What says the format, beginning with a dot, or NULL. The end of model-v1.5, of
- * qwen2.5-0.5b and of a hidden file’s name do not. */
+/* Finds the ending that names the format, beginning with a dot, or NULL. The ends of
+ * model-v1.5, of qwen2.5-0.5b and of a hidden file’s name are none. */
 static const char *
 find_ending (const char *name)
 {
@@ -51,8 +51,8 @@ refuse_name (GFile       *file,
 
   if (ends_in (ending, ".npz"))
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                 "%s cannot be written: .npz files are only read. Write a .safetensors file, or "
-                 "one .npy file for each tensor", quoted);
+                 "%s cannot be written: .npz files can only be read. Write a .safetensors file, or"
+                 " one .npy file for each tensor", quoted);
   else if (ends_in (ending, INDEX_ENDING))
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                  "%s is the name of an index of several files, which write_shards() writes; a "

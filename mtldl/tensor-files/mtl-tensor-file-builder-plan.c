@@ -270,7 +270,7 @@ choose_alignment (MtlTensorFileBuilder *builder,
   if (builder->alignment > 0)
     return builder->alignment;
 
-  /* By default, NumPy refuses headers of more than 10,000 bytes. */
+  /* NumPy refuses headers of more than 10,000 bytes by default. */
   return format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS && n_bytes >= LARGE_DATA
            ? LARGE_ALIGNMENT : SMALL_ALIGNMENT;
 }

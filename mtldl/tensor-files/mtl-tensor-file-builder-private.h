@@ -20,10 +20,10 @@ struct _MtlTensorFileBuilder
 {
   GObject parent_instance;
 
-  MtlAddedTensor *tensors; /* in the order in which they were added */
+  MtlAddedTensor *tensors; /* sorted as they were added */
   gsize n_tensors;
   gsize capacity;
-  GTree *names;    /* of the tensors; a tree, since no choice of names makes it slow */
+  GTree *names;    /* the tensors' names; no choice of them makes a tree slow */
   GTree *metadata; /* key to value, both shared texts */
   MtlTensorFileFormat format;
   MtlTensorFileOrder order;
@@ -35,12 +35,12 @@ struct _MtlTensorFileBuilder
 typedef struct
 {
   const char *name; /* owned by the builder */
-  MtlStridedView *view; /* with one lane */
+  MtlStridedView *view; /* a view with one lane */
   MtlDType dtype;
   MtlOrder order;
   guint64 n_bytes;
   guint alignment; /* log2 of the alignment in bytes */
-  guint position;  /* in the order in which they were added */
+  guint position;  /* counts the tensors added before */
 } MtlPlannedTensor;
 
 /* The tensors of one file, in its order, and the header before them. */
@@ -49,18 +49,18 @@ typedef struct
   MtlPlannedTensor *tensors;
   gsize n_tensors;
   MtlText header;
-  guint64 n_bytes; /* of the tensors, and of the header once it is written */
+  guint64 n_bytes; /* the tensors, and the header once it is written */
 } MtlPlannedFile;
 
 typedef struct
 {
   MtlPlannedTensor *tensors;
   gsize n_tensors;
-  MtlPlannedFile *files; /* at least one */
+  MtlPlannedFile *files; /* at least one file */
   gsize n_files;
   gsize files_capacity;
   guint64 n_tensor_bytes;
-  guint64 n_bytes; /* with the headers */
+  guint64 n_bytes; /* the tensors and the headers */
 } MtlTensorFilePlan;
 
 /* The format in which the file is written; AUTO if its name ends in something else. */
@@ -88,7 +88,7 @@ typedef struct
 {
   MtlFileReplacement *file; /* the current file */
   guint8 *memory;
-  guint64 n_bits; /* in memory, not yet written; may end within a byte */
+  guint64 n_bits; /* bits in memory, not yet written; may end within a byte */
   guint64 n_done; /* bytes, of all files */
   guint64 n_total;
   const MtlMonitor *monitor;
@@ -112,7 +112,7 @@ gboolean mtl_tensor_stream_write_tensor (MtlTensorStream         *self,
 gboolean mtl_tensor_stream_flush        (MtlTensorStream         *self,
                                          GError                 **error);
 
-/* For max_size see mtl_tensor_file_plan_new(). */
+/* See mtl_tensor_file_plan_new() for max_size. */
 gboolean mtl_tensor_file_builder_write_monitored (MtlTensorFileBuilder  *self,
                                                   GFile                 *file,
                                                   const MtlMonitor      *monitor,

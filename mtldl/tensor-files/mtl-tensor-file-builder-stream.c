@@ -253,7 +253,7 @@ write_copy (MtlTensorStream  *self,
   return TRUE;
 }
 
-/* Whether the elements lie in memory as they are to be written, and where. */
+/* Finds the bytes of elements that already lie in memory as the file needs them. */
 static gboolean
 find_bytes (MtlStridedView *view,
             MtlElementType  type,

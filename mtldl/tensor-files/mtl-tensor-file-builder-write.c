@@ -113,7 +113,7 @@ get_model_name (GFile   *index,
 typedef struct
 {
   MtlFileReplacement **items;
-  char **names; /* of all but the index */
+  char **names; /* the names of all files but the index */
   gsize n_files;
 } Shards;
 

@@ -312,7 +312,8 @@ check_name (MtlTensorFileBuilder  *self,
 
   quoted = mtl_quote_text (name, strlen (name));
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "Tensor %s was already added, among %" G_GSIZE_FORMAT, quoted, self->n_tensors);
+               "Tensor %s is already among the %" G_GSIZE_FORMAT " that were added",
+               quoted, self->n_tensors);
   return FALSE;
 }
 

@@ -208,7 +208,7 @@ count_bytes (const MtlTensorEntry *entry)
   return !entry->is_refused ? entry->end - entry->begin : 0;
 }
 
-/* Checks entries of one part, but those that cannot be loaded. */
+/* Checks the entries of one part that can be loaded. */
 static gboolean
 check_entries (MtlTensorFile         *self,
                MtlTensorFilePart     *part,
@@ -247,7 +247,7 @@ check_entries (MtlTensorFile         *self,
          && mtl_file_source_check_unchanged (reader.source, error);
 }
 
-/* Also those that an index names, but that are not in its files, and the other way round. */
+/* Tensors that only the index names, or only a file has, cannot be loaded either. */
 static gboolean
 check_loadable (MtlTensorFile  *self,
                 GError        **error)

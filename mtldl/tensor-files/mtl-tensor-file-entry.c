@@ -176,7 +176,7 @@ mtl_tensor_file_entry_class_init (MtlTensorFileEntryClass *klass)
   g_object_class_install_properties (object_class, N_PROPS, props);
 }
 
-/* For an object that does not come from a file, as from a bare g_object_new(). */
+/* A bare g_object_new() makes an entry that does not come from a file. */
 static void
 mtl_tensor_file_entry_init (MtlTensorFileEntry *self)
 {

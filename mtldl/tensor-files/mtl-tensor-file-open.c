@@ -174,7 +174,7 @@ open_members (MtlTensorFile  *self,
 typedef struct
 {
   guint n;
-  char *first; /* by name */
+  char *first; /* the first by name */
 } FoundFiles;
 
 static void
@@ -298,7 +298,7 @@ find_in_folder (GFile         *folder,
                        : refuse_folder (folder, found, contents.has_folders, error);
 }
 
-/* Also of a folder, whose file then is that of the part. */
+/* The path may be that of a folder, whose file then is that of the part. */
 static gboolean
 open_first (MtlTensorFilePart  *part,
             GFile              *file,

@@ -29,13 +29,13 @@ struct _MtlTensorFile
   GFile *file;
   MtlTensorFileMode mode; /* never AUTO */
   MtlDevice *device;
-  MtlTensorTable *table; /* of all tensors; the parts' tables own the shapes */
+  MtlTensorTable *table; /* all tensors; the parts' tables own the shapes */
   MtlTensorFilePart *parts;
   gsize n_parts;
   gboolean closed;
   GWeakRef *given; /* one per entry of the table; NULL until the first is requested */
   /* Protects closed, given, and the memory and descriptors of the parts. Each is changed
-   * by one store. What the other threads of a parent held at a fork, the child keeps: a
+   * by one store. A child keeps what other threads of the parent held at the fork: a
    * descriptor that they were reading stays open in it until the file is finalized. */
   MtlForkLock lock;
 };

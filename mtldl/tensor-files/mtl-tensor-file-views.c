@@ -29,8 +29,8 @@ typedef struct
   MtlMemory *memory;
   gsize offset;
   gboolean is_mapped;
-  gboolean is_read; /* into separate memory; empty tensors may be neither */
-  guint crc;        /* atomic: of the pieces read so far, if stored in an archive */
+  gboolean is_read; /* read into separate memory; empty tensors may be neither */
+  guint crc;        /* atomic: the CRC of the pieces read so far, if stored in an archive */
 } PlacedTensor;
 
 static guint
@@ -39,7 +39,7 @@ get_swapped_size (const MtlTensorEntry *entry)
   return mtl_get_swapped_size (mtl_element_type_new (entry->dtype), entry->is_big_endian);
 }
 
-/* Whether the tensor can be used in place in the mapping. */
+/* Checks that the tensor can be used in place in the mapping. */
 static gboolean
 is_mapped (MtlTensorFile        *self,
            const MtlTensorEntry *entry)
@@ -160,7 +160,7 @@ check_size (const MtlTensorEntry  *entry,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "%" G_GUINT64_FORMAT " bytes are beyond the limit of %" G_GSSIZE_FORMAT,
+               "%" G_GUINT64_FORMAT " bytes exceed the limit of %" G_GSSIZE_FORMAT,
                entry->end - entry->begin, G_MAXSSIZE);
   return FALSE;
 }
@@ -311,7 +311,7 @@ inflate_tensor (gpointer           data,
   return TRUE;
 }
 
-/* The elements have been read. What is left are the header, and bytes that may follow. */
+/* Reads the header, and bytes that may follow, as the elements have already been read. */
 static gboolean
 check_stored (const MtlFileSource  *source,
               const PlacedTensor   *tensor,
@@ -341,7 +341,7 @@ check_group (const Reading     *self,
 {
   const MtlTensorEntry *first = self->tensors[0]->entry;
 
-  /* What is compressed was checked when it was inflated. */
+  /* Compressed tensors were checked when they were inflated. */
   if (first->member == NULL || first->member->is_deflated)
     return TRUE;
 
@@ -455,7 +455,7 @@ new_view (PlacedTensor  *tensor,
 
   view = mtl_strided_view_new_take (g_steal_pointer (&tensor->memory), tensor->offset, type,
                                     &layout);
-  /* Also if it is empty, so that its memory is not that of the mapping. */
+  /* Empty tensors have memory of their own, but are read-only, too. */
   view->read_only = view->read_only || tensor->is_mapped;
   return view;
 }

@@ -33,15 +33,15 @@
  * entries are in the order of the tensors' bytes, of the index, or of the
  * archive's directory.
  *
- * A file can contain what cannot be loaded: text, Python objects, types that
- * are not known, members of an archive that are damaged or no arrays. Only these
+ * A file can contain tensors that cannot be loaded: text, Python objects, unknown
+ * types, members of an archive that are damaged or not arrays. Only these
  * are refused: each is an entry, too, with its name and the reason, see
  * [method@Mtl.TensorFileEntry.get_error]. Functions for several tensors leave
  * them out, and [method@Mtl.TensorFile.match_refused_names] lists them.
  *
  * Views keep what they need alive, and outlive the object. Views of a mapped
  * file are read-only, and are subject to the contract of
- * [ctor@Mtl.Buffer.new_mapped]: nobody may truncate or write to the file while
+ * [ctor@Mtl.Buffer.new_mapped]: the file must not be truncated or written to while
  * a view exists. Replacing the file by another one is harmless, with one
  * exception: if a file that an index names is replaced before the first view of
  * it is created, views of it fail.

@@ -21,7 +21,7 @@ typedef gboolean                  (* MtlPieceFunc) (gpointer             data,
  * whole. */
 typedef struct
 {
-  const guint64 *ends; /* where each range would end if they were contiguous */
+  const guint64 *ends; /* the end of each range, as if they were contiguous */
   gsize n_ranges;
   gboolean whole;
   MtlPieceFunc func;

@@ -61,7 +61,7 @@ do_piece (Run     *run,
     {
       GError *replaced = run->error;
 
-      /* At no time an error that is freed: the process may be forked here. */
+      /* The error is valid at all times, as the process may be forked here. */
       run->error = g_steal_pointer (&error);
       run->error_begin = place;
       g_clear_error (&replaced);
@@ -160,7 +160,7 @@ mtl_pieces_run (const MtlPieces  *self,
   if (count->monitor != NULL)
     {
       run.monitor.cancellable = count->monitor->cancellable;
-      /* Of empty tensors, only headers are read. */
+      /* Only the headers of empty tensors are read. */
       run.monitor.report = count->monitor->report != NULL && count->total > 0 ? report : NULL;
       run.monitor.data = &run;
     }

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
  * is 0, there are none. */
 typedef struct
 {
-  guint size; /* in bytes; that of each part for a complex number */
+  guint size; /* bytes; the size of each part of a complex number */
   guint64 mask;
   guint64 first;
   guint64 last;

@@ -22,14 +22,14 @@ mtl_dl_managed_tensor_versioned_free (DLManagedTensorVersioned *self)
     self->deleter (self);
 }
 
-/* Whether the host can read and write memory of such a device directly. */
 gboolean mtl_dl_device_is_host_accessible (gint32 device_type);
 
-/* Whether a handle of such a device is an address to which an offset can be added. */
+/* Checks whether a handle of such a device is an address to which an offset can be
+ * added. */
 gboolean mtl_dl_device_has_addresses (gint32 device_type);
 
-/* The description of a tensor. The bytes that its elements touch are those from first
- * to end, relative to its data and byte offset. */
+/* The description of a tensor. Its elements touch the bytes from first to end, relative
+ * to its data and byte offset. */
 typedef struct
 {
   MtlElementType type;

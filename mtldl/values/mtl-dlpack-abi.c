@@ -77,8 +77,8 @@ check_memory (const DLTensor              *self,
       || (first < 0 && low < -(guint64) first + (has_addresses ? 1 : 0)))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                   "The byte offset %" G_GUINT64_FORMAT " and bytes %" G_GINT64_FORMAT " to %"
-                   G_GINT64_FORMAT " leave the address space",
+                   "The byte offset %" G_GUINT64_FORMAT " and bytes %" G_GINT64_FORMAT " to"
+                   " %" G_GINT64_FORMAT " exceed the address space",
                    self->byte_offset, first, end);
       return FALSE;
     }
@@ -99,7 +99,7 @@ check_dims (const DLTensor  *self,
   if (self->ndim < 0 || self->ndim > MTL_LAYOUT_MAX_DIMS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "A tensor of %d dimensions: there can be 0 to %d",
+                   "A tensor cannot have %d dimensions: 0 to %d are allowed",
                    self->ndim, MTL_LAYOUT_MAX_DIMS);
       return FALSE;
     }
@@ -123,7 +123,7 @@ check_dims (const DLTensor  *self,
     if (self->shape[i] < 0)
       {
         g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                     "The extent %" G_GINT64_FORMAT " of axis %d is negative: the least is 0",
+                     "The extent %" G_GINT64_FORMAT " of axis %d is negative: the minimum is 0",
                      self->shape[i], i);
         return FALSE;
       }
@@ -148,7 +148,7 @@ mtl_dl_tensor_describe (const DLTensor        *self,
   if (self->dtype.bits == 0 || self->dtype.lanes == 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "Elements of %u bits in %u lanes: each has to be 1 or more",
+                   "Elements cannot have %u bits in %u lanes: both have to be at least 1",
                    self->dtype.bits, self->dtype.lanes);
       return FALSE;
     }

@@ -123,8 +123,8 @@ static const NamedDType numpy_codes[] = {
   { MTL_DTYPE_COMPLEX128, "D" },
 };
 
-/* A kind and the size in bits, if that is no code of NumPy's. Its f16 and c32 are types that
- * only some machines have, and none here. */
+/* A kind and the size in bits, unless that is one of NumPy's codes. NumPy's f16 and c32 are
+ * types that only some machines have, and none here. */
 static const NamedDType short_names[] = {
   { MTL_DTYPE_INT16, "i16" },
   { MTL_DTYPE_INT32, "i32" },
@@ -144,7 +144,7 @@ static const NamedDType short_names[] = {
   { MTL_DTYPE_COMPLEX128, "c128" },
 };
 
-/* What PyTorch calls its types beside their full names. Some are other types in NumPy. */
+/* PyTorch's short names of its types. Some are other types in NumPy. */
 static const NamedDType torch_names[] = {
   { MTL_DTYPE_INT16, "short" },
   { MTL_DTYPE_INT32, "int" },
@@ -319,7 +319,7 @@ mtl_dtype_to_string (MtlDType self)
   return g_strdup_printf ("%u/%u", (guint) self >> 8, (guint) self & 0xff);
 }
 
-/* Whether the text is the name in upper case. */
+/* The name is in lower case. */
 static gboolean
 is_in_upper_case (const char *text,
                   const char *name)
@@ -343,7 +343,7 @@ find_full_name (const char *name)
   return MTL_DTYPE_OTHER;
 }
 
-/* A code of NumPy's behind its byte order. A byte has none. */
+/* NumPy's code after its byte order. A byte has none. */
 static MtlDType
 find_ordered_code (const char  *name,
                    GError     **error)
@@ -354,8 +354,8 @@ find_ordered_code (const char  *name,
   if (dtype != MTL_DTYPE_OTHER && name[0] == foreign && mtl_dtype_get_bits (dtype) > 8)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "The element type “%s” has the bytes in the order of other machines: swap them"
-                   " first, and say “%s”",
+                   "The element type “%s” does not have this machine's byte order: swap the bytes"
+                   " first, and use “%s”",
                    name, name + 1);
       return MTL_DTYPE_OTHER;
     }
@@ -392,8 +392,8 @@ find_spelling (const char  *name,
 
 #define LONGEST_NAME 24
 
-/* How many characters to replace, insert or remove, or neighbours to exchange:
- * the distance of Damerau and Levenshtein. A name here is in lower case. */
+/* Counts the characters to replace, insert or remove, or neighbours to exchange: the
+ * distance of Damerau and Levenshtein. A name here is in lower case. */
 static guint
 measure_distance (const char *given,
                   const char *name)

@@ -120,7 +120,7 @@ mtl_layout_unsqueeze (const MtlLayout  *self,
   if (n_axes > MTL_LAYOUT_MAX_DIMS - self->n_dims)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " axes more than %u exceed the limit of %d dimensions",
+                   "%" G_GSIZE_FORMAT " new axes beside %u exceed the limit of %d dimensions",
                    n_axes, self->n_dims, MTL_LAYOUT_MAX_DIMS);
       return FALSE;
     }

@@ -33,7 +33,7 @@ typedef struct
   Term terms[MAX_TERMS];
   guint64 reach[MAX_TERMS + 1];   /* the greatest sum of the first n terms */
   guint64 divisor[MAX_TERMS + 1]; /* common divisor of all sums of the first n terms */
-  guint64 inverse[MAX_TERMS];     /* of the term's step, modulo the divisor of the terms before */
+  guint64 inverse[MAX_TERMS];     /* inverse of the step, modulo the divisor of the terms before */
 } Sums;
 
 typedef enum
@@ -145,9 +145,9 @@ sums_prepare (Sums *self)
     }
 }
 
-/* Whether the first n terms can add up to the target, which is not greater than their
- * reach. Only tries multiples of the last step whose remainder the other terms can
- * reach: not too large, not too small, and a multiple of their divisor. */
+/* Finds out if the first n terms can add up to the target, which is not greater than
+ * their reach. Only tries multiples of the last step whose remainder the other terms
+ * can reach: not too large, not too small, and a multiple of their divisor. */
 static Answer
 sums_reach (const Sums *self,
             guint       n,
@@ -192,10 +192,10 @@ charge_terms (guint *work,
   *work -= MIN (*work, 1 + n_terms / TERMS_PER_WORK);
 }
 
-/* Whether two different elements are the same memory, if they differ in the index of
- * this axis and otherwise only in those of axes with smaller strides. One is at a
- * distance of stride · (1 + x) from the other, and the inner axes must compensate,
- * each with -last to last steps. */
+/* Finds out if two elements share memory that differ in the index of this axis, and
+ * otherwise only in those of axes with smaller strides. One is at a distance of stride
+ * · (1 + x) from the other, and the inner axes must compensate, each with -last to last
+ * steps. */
 static gboolean
 repeats (const MtlLayout *self,
          const int       *axes,
@@ -221,7 +221,7 @@ repeats (const MtlLayout *self,
   return sums_reach (&sums, sums.n, inner_reach - stride, work) != NO;
 }
 
-/* From the innermost axis outwards: if a stride is longer than the reach of the inner
+/* Visits the innermost axis first: if a stride is longer than the reach of the inner
  * axes, the axis repeats nothing. */
 gboolean
 mtl_layout_is_unique (const MtlLayout *self)
@@ -327,7 +327,7 @@ whole_bytes_meet (const Stretches *a,
     {
       const Stretches *self = both[i];
 
-      first[i] = self->first >> shift; /* towards -∞ */
+      first[i] = self->first >> shift; /* rounds towards -∞ */
       last[i] = ((self->first + self->size + round_up) >> shift) - 1;
       free_bytes += last[i] - first[i];
       for (guint axis = 0; axis < self->n; axis++)
@@ -387,7 +387,7 @@ stretches_meet (Stretches *a,
   return whole_bytes_meet (a, b, shift, work);
 }
 
-/* Whether one ends before the other begins. */
+/* Checks whether one layout ends before the other begins. */
 static gboolean
 lie_apart (const MtlLayout *a,
            const MtlLayout *b,
@@ -401,8 +401,8 @@ lie_apart (const MtlLayout *a,
              || (!__builtin_sub_overflow (a_first, b_end, &limit) && distance <= limit));
 }
 
-/* Whether any byte belongs to elements of both layouts. The distance is that from
- * element offset 0 of a to that of b, in bytes. */
+/* Checks whether any byte belongs to elements of both layouts. The distance is the one
+ * from element offset 0 of a to that of b, in bytes. */
 gboolean
 mtl_layout_overlaps (const MtlLayout *a,
                      const MtlLayout *b,

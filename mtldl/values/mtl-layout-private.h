@@ -27,7 +27,7 @@ typedef struct
 {
   guint32 n_dims;
   guint32 item_bits;
-  gint64 offset; /* of the element with all indices 0, in elements */
+  gint64 offset; /* the offset of the element with all indices 0, in elements */
   union
   {
     gint64 here[2 * MTL_LAYOUT_INLINE_DIMS];
@@ -72,8 +72,8 @@ mtl_layout_is_empty (const MtlLayout *self)
   return mtl_shape_is_empty (mtl_layout_shape (self), self->n_dims);
 }
 
-/* Whether the stride of the axis matters: it has several indices, and the layout is
- * not empty. */
+/* The stride of an axis only matters if it has several indices, and the layout is not
+ * empty. */
 static inline gboolean
 mtl_layout_is_walked (const MtlLayout *self,
                       guint32          axis)

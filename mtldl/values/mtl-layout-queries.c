@@ -106,7 +106,7 @@ mtl_layout_bounds_to_bytes (gint64    min,
       return FALSE;
     }
 
-  *first = whole_bytes ? low : low >> 3; /* towards -∞ */
+  *first = whole_bytes ? low : low >> 3; /* rounds towards -∞ */
   *end = whole_bytes ? high : high >> 3;
   return TRUE;
 }
@@ -144,8 +144,8 @@ mtl_layout_get_packed_size (const MtlLayout *self,
   return TRUE;
 }
 
-/* Like mtl_layout_get_packed_size(), if the first element also begins at a byte. That
- * byte is relative to element offset 0. */
+/* Gets the size like mtl_layout_get_packed_size(), if the first element also begins at
+ * a byte. That byte is relative to element offset 0. */
 gboolean
 mtl_layout_get_packed_bytes (const MtlLayout *self,
                              gint64          *first,

@@ -8,7 +8,6 @@
 
 #include "mtl-error.h"
 
-/* Whether the items are contiguous along the axis. */
 static gboolean
 is_dense_axis (const MtlLayout *self,
                guint32          axis)
@@ -122,7 +121,7 @@ unpack (const MtlLayout  *self,
   return mtl_layout_new (shape, strides, self->n_dims, offset, item_bits, result, error);
 }
 
-/* Without dimensions, only the same size is possible. */
+/* A layout without dimensions can only keep its item size. */
 gboolean
 mtl_layout_repack (const MtlLayout  *self,
                    guint32           item_bits,

@@ -23,7 +23,7 @@ mtl_layout_resolve_shape (const MtlLayout  *self,
   if (n_dims > MTL_LAYOUT_MAX_DIMS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " dimensions are more than the limit of %d",
+                   "%" G_GSIZE_FORMAT " dimensions exceed the limit of %d",
                    n_dims, MTL_LAYOUT_MAX_DIMS);
       return FALSE;
     }
@@ -33,8 +33,8 @@ mtl_layout_resolve_shape (const MtlLayout  *self,
       if (shape[i] < -1 || (shape[i] == -1 && unknown >= 0))
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "The extent %" G_GINT64_FORMAT " of axis %" G_GSIZE_FORMAT
-                       " is negative: only one may be −1, for whatever is left",
+                       "The extent %" G_GINT64_FORMAT " of axis %" G_GSIZE_FORMAT " is negative:"
+                       " only one may be −1, which stands for the rest",
                        shape[i], i);
           return FALSE;
         }
@@ -209,8 +209,8 @@ mtl_layout_get_flatten_mask (const MtlLayout *self)
   return mask;
 }
 
-/* Whether the group of axes that this one is merged into has an extent of 0. If so,
- * no product matters. */
+/* No product matters if the group of axes that this one is merged into has an extent of
+ * 0. */
 static gboolean
 merges_with_zero (const MtlLayout *self,
                   guint64          mask,

@@ -40,7 +40,7 @@ resolve_range (const MtlSlice  *slice,
   if (step == 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "A step of 0 leads nowhere: it has to be 1 or more, or −1 or less");
+                   "A step of 0 is not allowed: it has to be at least 1, or at most −1");
       return FALSE;
     }
 
@@ -105,7 +105,7 @@ check_parts (const MtlLayout  *self,
         break;
       default:
         g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                     "There is no kind of slice with the number %d", slices[i].kind);
+                     "%d is not a kind of slice", slices[i].kind);
         return FALSE;
       }
 
@@ -127,7 +127,7 @@ check_parts (const MtlLayout  *self,
   if (self->n_dims - dropped + added > MTL_LAYOUT_MAX_DIMS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " dimensions are more than the limit of %d",
+                   "%" G_GSIZE_FORMAT " dimensions exceed the limit of %d",
                    self->n_dims - dropped + added, MTL_LAYOUT_MAX_DIMS);
       return FALSE;
     }

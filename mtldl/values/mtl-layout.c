@@ -31,7 +31,7 @@ check_shape (const gint64  *shape,
   if (n_dims > MTL_LAYOUT_MAX_DIMS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " dimensions are more than the limit of %d",
+                   "%" G_GSIZE_FORMAT " dimensions exceed the limit of %d",
                    n_dims, MTL_LAYOUT_MAX_DIMS);
       return FALSE;
     }
@@ -39,7 +39,7 @@ check_shape (const gint64  *shape,
   if (item_bits == 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "An item of 0 bits is too small: the least is 1");
+                   "An item of 0 bits is too small: the minimum is 1");
       return FALSE;
     }
 
@@ -48,8 +48,8 @@ check_shape (const gint64  *shape,
       if (shape[i] < 0)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "The extent %" G_GINT64_FORMAT " of axis %" G_GSIZE_FORMAT
-                       " is negative: the least is 0",
+                       "The extent %" G_GINT64_FORMAT " of axis %" G_GSIZE_FORMAT " is negative:"
+                       " the minimum is 0",
                        shape[i], i);
           return FALSE;
         }
@@ -160,7 +160,7 @@ mtl_layout_new (const gint64  *shape,
                                      error);
 }
 
-/* For an extent of 1, any stride is valid. Some importers only accept the stride of a
+/* Any stride is valid for an extent of 1. Some importers only accept the stride of a
  * dense layout, so it is that one if it fits. */
 gint64
 mtl_layout_stride_before (const MtlLayout *self,
@@ -247,8 +247,7 @@ mtl_layout_new_with_byte_strides (const gint64  *shape,
 }
 
 /* Extents of 0 count as 1, so that no stride is 0. Since the volume has been checked,
- * strides can only overflow in empty layouts. They then keep the last value that
- * fits. */
+ * strides can only overflow in empty layouts. Those keep the last value that fits. */
 static void
 fill_dense_strides (MtlLayout *self,
                     const int *axes)
@@ -289,7 +288,7 @@ fill_axes (gsize     n_dims,
     axes[i] = order == MTL_ORDER_F ? n_dims - 1 - i : i;
 }
 
-/* Without axes that have an order, K and ANY are C order. */
+/* K and ANY are C order, as no axis has an order yet. */
 gboolean
 mtl_layout_new_dense (const gint64  *shape,
                       gsize          n_dims,

@@ -9,25 +9,25 @@ G_BEGIN_DECLS
 
 #define MTL_METAL_TENSOR_MAX_DIMS 16
 
-/* A version of macOS. One that is not known is taken for the newest. */
+/* A version of macOS. An unknown one counts as the newest. */
 #define MTL_MACOS(major, minor) ((major) * 100 + (minor))
 #define MTL_MACOS_UNKNOWN G_MAXUINT
 
-/* What an MTLTensor over an MTLBuffer is made of, in Metal's terms: dimensions come
+/* The properties of an MTLTensor over an MTLBuffer, in Metal's terms: dimensions come
  * innermost first. */
 typedef struct
 {
   guint n_dims;
   gint64 dims[MTL_METAL_TENSOR_MAX_DIMS];
-  gint64 strides[MTL_METAL_TENSOR_MAX_DIMS]; /* in elements */
+  gint64 strides[MTL_METAL_TENSOR_MAX_DIMS]; /* elements */
   guint data_type;                           /* an MTLTensorDataType */
-  gsize byte_offset;                         /* in the MTLBuffer */
+  gsize byte_offset;                         /* the offset in the MTLBuffer */
 } MtlMetalTensor;
 
-/* Element offset 0 of the layout is at a byte of a buffer of a length. Fails with
- * MTL_ERROR_NEEDS_COPY if the elements would fit elsewhere, and with
- * MTL_ERROR_NOT_SUPPORTED if they never do. A usage that there is not is an
- * MTL_ERROR_INVALID_ARGUMENT. */
+/* Describes elements whose offset 0 is at a byte of a buffer of a length. Fails with
+ * MTL_ERROR_NEEDS_COPY if the elements would fit elsewhere, with
+ * MTL_ERROR_NOT_SUPPORTED if they never do, and with MTL_ERROR_INVALID_ARGUMENT if the
+ * usage is unknown. */
 gboolean mtl_metal_tensor_describe   (const MtlLayout       *layout,
                                       MtlElementType         type,
                                       gsize                  byte_offset,

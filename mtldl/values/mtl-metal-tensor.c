@@ -2,14 +2,14 @@
 
 #include "config.h"
 
-/* Which layouts an MTLTensor over an MTLBuffer can have, by the headers of the SDKs for
- * macOS 26.0 to 27.0. */
+/* The layouts that an MTLTensor over an MTLBuffer can have, by the headers of the SDKs
+ * for macOS 26.0 to 27.0. */
 
 #include "mtl-metal-tensor-private.h"
 
 #include "mtl-error-private.h"
 
-/* What strides and offsets of the types that Metal calls formats are multiples of. */
+/* Strides and offsets of the types that Metal calls formats are multiples of these. */
 #define FORMAT_BYTES 128
 #define FORMAT_EXTENT 32
 #define MACHINE_LEARNING_BYTES 64
@@ -44,7 +44,7 @@ static const TensorType tensor_types[] = {
   { MTL_DTYPE_FLOAT8_E5M2, 141, MTL_MACOS (27, 0), TRUE },
 };
 
-/* What is asked of a tensor. */
+/* The requirements of a tensor's type and usage. */
 typedef struct
 {
   const TensorType *type;
@@ -62,7 +62,7 @@ find_type (MtlElementType type)
   return NULL;
 }
 
-/* What the stride of a dimension is a multiple of, in elements. */
+/* The stride of a dimension is a multiple of this many elements. */
 static gint64
 get_stride_unit (const Request *request,
                  guint          dim)
@@ -73,7 +73,7 @@ get_stride_unit (const Request *request,
   return dim == 1 && request->machine_learning ? MACHINE_LEARNING_BYTES * 8 / request->bits : 1;
 }
 
-/* Where a dimension can begin at the earliest. */
+/* The shortest stride that keeps clear of the dimension before. */
 static gboolean
 get_next_stride (const Request *request,
                  const gint64  *dims,
@@ -127,7 +127,7 @@ check_type (MtlElementType    type,
   return FALSE;
 }
 
-/* What no copy can help. */
+/* Checks the requirements that no copy can meet. */
 static gboolean
 check_elements (const MtlLayout      *layout,
                 MtlElementType        type,
@@ -142,8 +142,8 @@ check_elements (const MtlLayout      *layout,
   if (usage == 0 || (usage & ~ALL_USAGES) != 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The usage 0x%x of an MTLTensor is not one or several of those that there are,"
-                   " up to 0x%x", usage, ALL_USAGES);
+                   "The usage 0x%x of an MTLTensor has no flags, or unknown ones: all flags are"
+                   " 0x%x", usage, ALL_USAGES);
       return FALSE;
     }
 
@@ -158,11 +158,11 @@ check_elements (const MtlLayout      *layout,
   shape = mtl_dims_to_string (mtl_layout_shape (layout), layout->n_dims);
   if (layout->n_dims > MTL_METAL_TENSOR_MAX_DIMS)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                 "%u dimensions are more than the %d of an MTLTensor", layout->n_dims,
+                 "%u dimensions exceed the limit of %d of an MTLTensor", layout->n_dims,
                  MTL_METAL_TENSOR_MAX_DIMS);
   else if (mtl_layout_is_empty (layout))
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                 "The shape %s has no elements, and an MTLTensor has at least one", shape);
+                 "The shape %s has no elements; an MTLTensor needs at least 1", shape);
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                  "None of the extents %s is a multiple of %d, as the innermost one of an MTLTensor"
@@ -188,8 +188,9 @@ sort_dims (const MtlLayout *layout,
     }
 }
 
-/* Nothing steps along a dimension of one: its stride is one that fits. For machine learning,
- * all strides follow from that of dimension 1, and so that one from the next that counts. */
+/* Nothing steps along a dimension of extent 1: it gets a stride that fits. For machine
+ * learning, all strides follow from that of dimension 1, and so that one from the next that
+ * counts. */
 static gboolean
 choose_free_stride (const Request  *request,
                     MtlMetalTensor *tensor,
@@ -309,8 +310,8 @@ find_fault (const Request   *request,
   return find_fault_of_offset (request, tensor->byte_offset);
 }
 
-/* In C order, so that the tensor's dimensions are the axes from the last to the first. If
- * that one cannot be the innermost, the last one that can is. */
+/* C order makes the tensor's dimensions the axes from the last to the first. If that one
+ * cannot be the innermost, the last one that can is. */
 static void
 choose_order (const Request   *request,
               const MtlLayout *layout,

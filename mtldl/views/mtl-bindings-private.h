@@ -2,7 +2,7 @@
 
 #pragma once
 
-/* For the Python module that comes with the library. These functions are exported, but with a
+/* Functions for the Python module that comes with the library. They are exported, but with a
  * version of their own: they are no part of the interface and may change with any release.
  * Programs outside the library include <mtldl/mtldl.h> first. */
 

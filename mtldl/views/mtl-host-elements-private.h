@@ -15,7 +15,7 @@ typedef struct
   MtlLayout *layout;  /* NULL if it is the layout of the view */
   MtlMemory *copy;    /* NULL if the elements are in place */
   MtlDevice *updated; /* locked against writes between the elements, or NULL */
-  gsize offset;       /* of the copied bytes in the memory */
+  gsize offset;       /* the offset of the copied bytes in the memory */
   gsize size;
 } MtlHostElements;
 
@@ -55,7 +55,7 @@ mtl_host_elements_init_read (MtlHostElements  *self,
   return mtl_host_elements_init (self, view, FALSE, error);
 }
 
-/* For writing all elements. A copy has undefined contents at first, except for
+/* Prepares for writing all elements. A copy has undefined contents at first, except for
  * the bytes between the elements, which are written back unchanged. */
 static inline gboolean
 mtl_host_elements_init_write (MtlHostElements  *self,

@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-/* Of n elements of that type, which has one lane. */
+/* The type must have one lane. */
 MtlStatistics *mtl_statistics_new (MtlElementType  type,
                                    guint64         n,
                                    const MtlTally *tally);

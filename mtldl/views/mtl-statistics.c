@@ -651,7 +651,7 @@ mtl_statistics_get_deviation (MtlStatistics *self)
   return sqrt (MAX (parts[0].squares + parts[1].squares, 0) / (double) parts[0].n);
 }
 
-/* With the fewest digits that are enough. */
+/* Appends the fewest digits that are enough. */
 static void
 append_double (MtlText *self,
                double   value)
@@ -669,7 +669,7 @@ append_double (MtlText *self,
   mtl_text_append (self, text);
 }
 
-/* Such as ", 2 NaNs"; nothing if there are none. */
+/* Appends text such as ", 2 NaNs"; nothing if there are none. */
 static void
 append_count (MtlText    *self,
               guint64     n,

@@ -633,7 +633,7 @@ mtl_strided_layout_to_dense (MtlStridedLayout  *self,
  *
  * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type, or @usage
  *   is none or unknown
- * - %MTL_ERROR_NOT_SUPPORTED: no tensor has this element type, so many
+ * - %MTL_ERROR_NOT_SUPPORTED: no tensor has this element type, this many
  *   dimensions, no elements, or such extents
  * - %MTL_ERROR_OVERFLOW: the strides do not fit in 63 bits
  *

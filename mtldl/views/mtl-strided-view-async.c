@@ -12,7 +12,7 @@ typedef struct
   MtlAsyncCall parent;
 
   GBytes *element;
-  MtlStridedView *source; /* or the other one of a comparison */
+  MtlStridedView *source; /* the source, or the other view of a comparison */
   MtlDevice *device;
   MtlStorageMode storage_mode;
   MtlDType dtype;
@@ -310,8 +310,8 @@ run_copy_scaled_from (gpointer           self,
  * mtl_strided_view_copy_scaled_from_async:
  * @self: the view to write to
  * @source: the view to read
- * @scale: what the elements are multiplied by
- * @offset: what is added to them then
+ * @scale: the factor of the elements
+ * @offset: the number that is added then
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
  *   called with the number of bytes written so far and in total

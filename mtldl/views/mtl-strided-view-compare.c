@@ -20,7 +20,7 @@ typedef struct
   GCancellable *cancellable; /* or NULL */
 } Tolerance;
 
-/* So that a long row is cancelled within a few milliseconds. */
+/* A long row is cancelled within a few milliseconds. */
 #define N_BETWEEN_CHECKS 65536
 
 static gboolean

@@ -248,8 +248,8 @@ mtl_strided_view_copy_from_monitored (MtlStridedView    *self,
  * mtl_strided_view_copy_scaled_from:
  * @self: the view to write to
  * @source: the view to read
- * @scale: what the elements are multiplied by
- * @offset: what is added to them then
+ * @scale: the factor of the elements
+ * @offset: the number that is added then
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *

@@ -404,7 +404,7 @@ static gboolean
 set_step_is_zero (GError **error)
 {
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "A step of 0 does not lead from start to stop");
+                       "A step of 0 never reaches the stop");
   return FALSE;
 }
 
@@ -415,7 +415,7 @@ set_too_many_numbers (double    n,
   char text[G_ASCII_DTOSTR_BUF_SIZE];
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "%s numbers are more than the limit of %" G_GINT64_FORMAT " elements",
+               "%s numbers exceed the limit of %" G_GINT64_FORMAT " elements",
                g_ascii_formatd (text, sizeof text, "%.6g", n), G_MAXINT64);
   return FALSE;
 }

@@ -9,7 +9,7 @@
 #include "mtl-error.h"
 #include "mtl-metal-device-private.h"
 
-/* The tensor of each usage has its own, and what is no usage has none. */
+/* Each usage has its own tensor. An unknown usage has none. */
 static GQuark
 get_quark (MtlMetalTensorUsage usage)
 {
@@ -75,7 +75,7 @@ keep_tensor (MtlStridedView *self,
  * - %MTL_ERROR_INVALID_ARGUMENT: @usage is none or unknown
  * - %MTL_ERROR_NEEDS_COPY: the elements do not lie in memory as Metal needs
  *   them; the message has the strides of a copy that fits
- * - %MTL_ERROR_NOT_SUPPORTED: no tensor has this element type, so many
+ * - %MTL_ERROR_NOT_SUPPORTED: no tensor has this element type, this many
  *   dimensions, no elements, or such extents; the memory is not an `MTLBuffer`
  *   that this library can use, or is purgeable; or the system is older than
  *   macOS 26

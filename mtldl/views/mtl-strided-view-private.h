@@ -16,16 +16,16 @@ struct _MtlStridedView
 
   MtlMemory *memory;
   MtlBuffer *buffer;   /* given by the caller, or created on demand */
-  MtlStridedLayout *layout_object; /* of the layout below, created on demand */
-  gsize byte_offset;   /* of element offset 0 in the memory */
+  MtlStridedLayout *layout_object; /* the object of the layout below, created on demand */
+  gsize byte_offset;   /* the byte offset of element offset 0 in the memory */
   MtlElementType type;
   gboolean read_only;
   int n_users; /* atomic; see MtlViewUse */
   MtlLayout layout;
 };
 
-/* A view in use is not closed, and is not used while it is being closed. Whatever may
- * take long, or run others' code, uses its views from beginning to end. */
+/* A view in use is not closed, and is not used while it is being closed. Code that may
+ * take long, or run callbacks, uses its views from beginning to end. */
 typedef MtlStridedView MtlViewUse;
 
 #define MTL_VIEW_CLOSING (1 << 30)
@@ -49,7 +49,7 @@ mtl_view_use_end (MtlViewUse *self)
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlViewUse, mtl_view_use_end)
 
-/* For the rest of a block. */
+/* Uses the view until the end of the block. */
 #define MTL_USE_VIEW(view) \
   g_autoptr (MtlViewUse) G_PASTE (use_of_, view) G_GNUC_UNUSED = mtl_view_use_begin (view)
 

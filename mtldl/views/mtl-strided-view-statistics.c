@@ -324,15 +324,15 @@ check_bins (double   low,
   if (!isfinite (low) || !isfinite (high) || low >= high)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "A histogram from %.17g to %.17g: both have to be finite, and the first less"
-                   " than the second", low, high);
+                   "A histogram cannot go from %.17g to %.17g: both have to be finite, and the"
+                   " first less than the second", low, high);
       return FALSE;
     }
 
   if (n_bins < 1 || n_bins > MAX_BINS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "A histogram of %" G_GSIZE_FORMAT " bins: there can be 1 to %d", n_bins,
+                   "A histogram cannot have %" G_GSIZE_FORMAT " bins: 1 to %d are allowed", n_bins,
                    MAX_BINS);
       return FALSE;
     }
@@ -613,7 +613,7 @@ find_kept_layouts (const MtlLayout  *layout,
   return FALSE;
 }
 
-/* The elements as if those along kept axes were there once. */
+/* Leaves one index of each kept axis along which elements are repeated. */
 static void
 drop_repeats (const MtlLayout *layout,
               const gboolean  *is_reduced,
@@ -763,7 +763,7 @@ mtl_strided_view_reduce (MtlStridedView  *self,
   if ((guint) reduction > MTL_REDUCTION_DEVIATION)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%d is not a reduction: there are 0 to %d", (int) reduction,
+                   "%d is not a reduction: valid are 0 to %d", (int) reduction,
                    MTL_REDUCTION_DEVIATION);
       return NULL;
     }

@@ -134,7 +134,7 @@ mtl_strided_view_get_doubles (MtlStridedView  *self,
   return read_values (self, MTL_DTYPE_FLOAT64, n_values, error);
 }
 
-/* In place. The elements were of uint64 if they are not floats. */
+/* Converts in place. The elements were of uint64 if they are not floats. */
 static gboolean
 check_integers (gpointer   values,
                 gsize      n_values,

@@ -346,7 +346,7 @@ mtl_strided_view_release (MtlStridedView *self,
   return TRUE;
 }
 
-/* Whoever closes a view does so in a few instructions. */
+/* Yields instead of waiting, as closing a view takes a few instructions. */
 void
 mtl_strided_view_wait_for_close (MtlStridedView *self)
 {
@@ -432,11 +432,11 @@ is_closed (MtlStridedView *self)
  * referenced, which garbage-collected languages do some time later.
  *
  * The view is empty from then on: its shape is [0]. Other views of the memory,
- * and what was exported, keep the memory. To close a closed view does nothing,
- * and returns %TRUE.
+ * and exports, keep the memory. Closing a closed view does nothing, and returns
+ * %TRUE.
  *
- * This may be called from any thread. It fails if somebody else has a reference
- * to the view; an asynchronous operation has one until its callback has returned
+ * This may be called from any thread. It fails if there is another reference to
+ * the view; an asynchronous operation has one until its callback has returned
  * and its result is freed. It also fails while the elements are copied, filled,
  * compared, printed, summarized or exported, in another thread or when it is
  * called from a callback for their progress. A failed call leaves everything as
@@ -450,7 +450,7 @@ is_closed (MtlStridedView *self)
  * - %MTL_ERROR_BUSY: an operation uses the view, or others have references to
  *   it; the message has the number of both
  *
- * Returns: %TRUE if nobody uses the memory any longer, so that its owner has it
+ * Returns: %TRUE if the memory is no longer in use, so that its owner has it
  *   back; %FALSE without an error if other views or exports keep it; %FALSE with
  *   @error set if the view was not closed
  *

@@ -81,7 +81,7 @@ test_out_of_bounds (TestFolder    *folder,
   g_autoptr (GFile) file = write_pattern (folder, "file", 5000);
 
   assert_fails (mtl_buffer_new_mapped (file, NULL, 1, 5000, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                "5000 bytes at offset 1 leave “/");
+                "5000 bytes at offset 1 exceed “/");
   assert_fails (mtl_buffer_new_mapped (file, NULL, 5001, 0, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
                 "0 bytes at offset 5001");
   assert_fails (mtl_buffer_new_mapped (file, NULL, G_MAXUINT64, 2, NULL, &error),

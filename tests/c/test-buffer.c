@@ -411,7 +411,7 @@ test_out_of_bounds (void)
     {
       gsize offset = outside[i].offset, size = outside[i].size;
       g_autofree char *value = g_strdup_printf ("%" G_GSIZE_FORMAT " bytes at offset %"
-                                                G_GSIZE_FORMAT " leave the buffer of 6",
+                                                G_GSIZE_FORMAT " exceed the buffer of 6",
                                                 size, offset);
 
       assert_fails (mtl_buffer_slice (buffer, offset, size, &error),
@@ -425,7 +425,7 @@ test_out_of_bounds (void)
       assert_refuses (mtl_buffer_copy_from (buffer, offset, buffer, 0, size, NULL, &error),
                       MTL_ERROR_OUT_OF_BOUNDS, value);
       assert_refuses (mtl_buffer_copy_from (other, 0, buffer, offset, size, NULL, &error),
-                      MTL_ERROR_OUT_OF_BOUNDS, size <= 100 ? value : "leave the buffer of 100");
+                      MTL_ERROR_OUT_OF_BOUNDS, size <= 100 ? value : "exceed the buffer of 100");
     }
 
   assert_refuses (mtl_buffer_set_bytes (buffer, 0, seven, NULL, &error),
@@ -567,7 +567,7 @@ test_fill_bad_pattern (void)
     }
 
   assert_refuses (mtl_buffer_fill (buffer, 0, 10, four, NULL, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "4 bytes for 10 bytes");
+                  MTL_ERROR_INVALID_ARGUMENT, "4 bytes cannot fill 10 bytes");
 }
 
 static void

@@ -144,7 +144,7 @@ test_range (TestFolder    *folder,
   g_assert_true (mtl_file_source_check_range (source, 0, 100, NULL));
   g_assert_true (mtl_file_source_check_range (source, 100, 0, NULL));
   assert_refuses (mtl_file_source_check_range (source, 1, 100, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                  "100 bytes at offset 1 leave");
+                  "100 bytes at offset 1 exceed");
   assert_refuses (mtl_file_source_check_range (source, 101, 0, &error), MTL_ERROR_OUT_OF_BOUNDS,
                   "file” of 100 bytes");
   assert_refuses (mtl_file_source_check_range (source, 1, G_MAXUINT64, &error),
@@ -171,7 +171,7 @@ test_changed (TestFolder    *folder,
   assert_refuses (mtl_file_source_check_unchanged (source, &error), MTL_ERROR_INVALID_DATA,
                   "100 bytes and has 60");
   assert_refuses (mtl_file_source_read_at (source, 10, bytes, 90, &error),
-                  MTL_ERROR_INVALID_DATA, "byte 60 is missing of the 100");
+                  MTL_ERROR_INVALID_DATA, "byte 60 is missing; it had 100");
 }
 
 /* Another file in its place is another file. */

@@ -691,7 +691,7 @@ test_ranks (void)
         {
           assert_refuses (mtl_metal_tensor_describe (&layout, type, 0, 12, 1, NEWEST, &tensor,
                                                      &error),
-                          MTL_ERROR_NOT_SUPPORTED, "dimensions are more than the 16");
+                          MTL_ERROR_NOT_SUPPORTED, "dimensions exceed the limit of 16");
           continue;
         }
       g_assert_true (mtl_metal_tensor_describe (&layout, type, 4, 16, 1, NEWEST, &tensor, NULL));

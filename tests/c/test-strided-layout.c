@@ -85,7 +85,7 @@ test_bad_shape (void)
   assert_fails (mtl_strided_layout_new (DIMS (0, -1), NULL, 0, 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "-1");
   assert_fails (mtl_strided_layout_new (ones, 65, NULL, 0, 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "65 dimensions are more than the limit of 64");
+                MTL_ERROR_INVALID_ARGUMENT, "65 dimensions exceed the limit of 64");
   assert_fails (mtl_strided_layout_new (ones, 65, ones, 65, 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "65");
   assert_fails (mtl_strided_layout_new_with_byte_strides (ones, 65, ones, 65, 8, &error),

@@ -193,7 +193,7 @@ test_converted (TestFolder    *folder,
   add_converted (builder, "same", turned, MTL_DTYPE_FLOAT64);
   assert_refuses (mtl_tensor_file_builder_add_converted (builder, "int", numbers, MTL_DTYPE_INT8,
                                                          &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "“int” was already added");
+                  MTL_ERROR_INVALID_ARGUMENT, "“int” is already");
   assert_refuses (mtl_tensor_file_builder_add_converted (builder, "x", numbers, (MtlDType) 77,
                                                          &error),
                   MTL_ERROR_INVALID_ARGUMENT, "0x4d");
@@ -299,7 +299,7 @@ test_names (TestFolder    *folder,
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     add (builder, names[i], view);
   assert_refuses (mtl_tensor_file_builder_add (builder, "a", view, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "Tensor “a” was already added, among 7");
+                  MTL_ERROR_INVALID_ARGUMENT, "Tensor “a” is already among the 7");
   assert_refuses (mtl_tensor_file_builder_add (builder, "__metadata__", view, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "“__metadata__”");
   assert_refuses (mtl_tensor_file_builder_add (builder, "\xff", view, &error),
@@ -496,7 +496,7 @@ test_endings (TestFolder    *folder,
 
       assert_ending_is_refused (folder, foreign[i], told);
     }
-  assert_ending_is_refused (folder, "o.npz", "o.npz” cannot be written: .npz files are only read");
+  assert_ending_is_refused (folder, "o.npz", "o.npz” cannot be written: .npz files can only be read");
   assert_ending_is_refused (folder, "m.safetensors.index.json", "is the name of an index");
   assert_ending_is_refused (folder, "M.Safetensors.Index.JSON", "is the name of an index");
 }

@@ -199,7 +199,7 @@ test('a range of a file is a buffer, which outlives the file', async () => {
 
     cancellable.cancel();
     await throwsGio('CANCELLED', () => Mtl.Buffer.new_mapped(file, null, 1, 3, cancellable));
-    throwsMtl('OUT_OF_BOUNDS', /5 bytes at offset 1 leave/,
+    throwsMtl('OUT_OF_BOUNDS', /5 bytes at offset 1 exceed/,
         () => Mtl.Buffer.new_mapped(file, null, 1, 5));
     const [mapped, offset, info] = buffer.slice(1, 2).dup_mapped_file();
     ok(mapped.equal(file));

@@ -360,13 +360,13 @@ test_meta_and_info (void)
   assert_fails (mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "no format");
   assert_fails (mtl_gst_view_from_audio_buffer (buffer, NULL, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "not set");
+                MTL_ERROR_INVALID_ARGUMENT, "no format");
 
   assert_fails (mtl_gst_view_from_audio_buffer (plain, NULL, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "needs a GstAudioInfo");
   gst_audio_info_init (&other);
   assert_fails (mtl_gst_view_from_audio_buffer (plain, &other, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "not set");
+                MTL_ERROR_INVALID_ARGUMENT, "no format");
 }
 
 static void

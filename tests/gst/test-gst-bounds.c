@@ -259,7 +259,7 @@ test_wrong_format (void)
   meta->format = GST_VIDEO_FORMAT_I420;
   info.finfo = NULL;
   assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "not set");
+                MTL_ERROR_INVALID_ARGUMENT, "no format");
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
 }
 

@@ -246,7 +246,7 @@ test_audio (void)
 
   gst_audio_info_init (&unset);
   assert_fails (mtl_gst_audio_buffer_from_view (view, &unset, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "not set");
+                MTL_ERROR_INVALID_ARGUMENT, "no format");
 }
 
 int

@@ -246,7 +246,7 @@ test_texture_refused (void)
     assert_no_texture (large, 2 * many, layout, XRGB8888, MTL_ERROR_OVERFLOW,
                        "byte 4294967296");
   assert_no_texture (fd, 40, layout, XRGB8888, MTL_ERROR_OUT_OF_BOUNDS,
-                     "needs 32 bytes from 40 on");
+                     "32 bytes from byte 40");
   assert_no_texture (file, 0, layout, XRGB8888, MTL_ERROR_OUT_OF_BOUNDS, "has 0");
   for (gsize i = 0; i < G_N_ELEMENTS (gaps); i++)
     {

@@ -119,7 +119,7 @@ test_refused (void)
                   "not a DMA-BUF");
   assert_refused (-1, 0, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT, "-1");
   assert_refused (fd, 1, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_OUT_OF_BOUNDS,
-                  "needs 16 bytes from 1 on; the DMA-BUF has 16");
+                  "16 bytes from byte 1 on; the DMA-BUF has 16");
   assert_refused (fd, G_MAXSIZE, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_OUT_OF_BOUNDS,
                   "has 16");
   assert_refused (fd, 0, empty, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT,

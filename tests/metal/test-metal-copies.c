@@ -217,9 +217,9 @@ test_fill_refuses (void)
   g_autoptr (GBytes) four = g_bytes_new_static ("abcd", 4);
 
   assert_refuses (mtl_buffer_fill (buffer, 0, 15, three, NULL, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "3 bytes for 15");
+                  MTL_ERROR_INVALID_ARGUMENT, "3 bytes cannot fill 15");
   assert_refuses (mtl_buffer_fill (buffer, 0, 6, four, NULL, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "4 bytes for 6");
+                  MTL_ERROR_INVALID_ARGUMENT, "4 bytes cannot fill 6");
   assert_refuses (mtl_buffer_fill (buffer, 4, 16, four, NULL, &error),
                   MTL_ERROR_OUT_OF_BOUNDS, "16 bytes at offset 4");
   assert_buffer_bytes (buffer, 0, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);

@@ -122,7 +122,7 @@ test_too_large (void)
       assert_fails (mtl_buffer_new (get_metal (UNIFIED), MAX_BUFFER_SIZE + 1, metal_modes[j],
                                     &error),
                     MTL_ERROR_NO_MEMORY,
-                    "67108865 bytes are more than the limit of 67108864 of “Test Unified”");
+                    "67108865 bytes exceed the limit of 67108864 of “Test Unified”");
       assert_fails (mtl_buffer_new_uninitialized (get_metal (DISCRETE), G_MAXSIZE, metal_modes[j],
                                                   &error),
                     MTL_ERROR_NO_MEMORY, "18446744073709551615");

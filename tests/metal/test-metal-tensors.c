@@ -404,7 +404,7 @@ test_not_supported (void)
                    "None of the extents (2, 31) is a multiple of 32");
   check_no_tensor (none, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "(0, 3) has no elements");
   check_no_tensor (empty, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "no elements");
-  check_no_tensor (deep, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "17 dimensions are more than the 16");
+  check_no_tensor (deep, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "17 dimensions exceed the limit of 16");
   check_no_tensor (on_host, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "is not an MTLBuffer");
 }
 

@@ -280,7 +280,7 @@ WITHOUT_NUMPY = """
         try:
             eval(use)
         except ModuleNotFoundError as error:
-            assert str(error) == "views are computed with by NumPy, which is not installed", error
+            assert "NumPy" in str(error) and "not installed" in str(error), error
             assert error.name == "numpy"
         else:
             raise AssertionError(use)
@@ -288,7 +288,7 @@ WITHOUT_NUMPY = """
         try:
             eval(use)
         except AttributeError as error:
-            assert "NumPy, which is not installed" in str(error) and error.__cause__.name == "numpy"
+            assert "not installed" in str(error) and error.__cause__.name == "numpy"
         else:
             raise AssertionError(use)
     assert not hasattr(view, "sum") and "sum" not in dir(view) and "shape" in dir(view)

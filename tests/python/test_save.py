@@ -113,7 +113,7 @@ def test_npy(tmp_path):
         np.testing.assert_array_equal(np.load(tmp_path / "file.npy"), values.T)
     with pytest.raises(ValueError):
         Mtl.save(tmp_path / "file.npy", {"a": [1], "b": [2]})
-    with pytest.raises(ValueError, match="npz files are only read"):
+    with pytest.raises(ValueError, match="npz files can only be read"):
         Mtl.save(tmp_path / "file.npz", {"a": [1]})
     Mtl.save(tmp_path / "FILE.NPY", values)
     np.testing.assert_array_equal(np.load(tmp_path / "FILE.NPY"), values)

@@ -458,8 +458,8 @@ def test_texts_of_any_length():
 
 def test_the_true_reason_comes_first():
     for x, reason, advice in (
-            (swapped(np.arange(3.0)), "other order", "x.astype(x.dtype.newbyteorder('='))"),
-            (np.broadcast_to(swapped(np.arange(3.0)), (2, 3)), "other order", "newbyteorder"),
+            (swapped(np.arange(3.0)), "byte order", "x.astype(x.dtype.newbyteorder('='))"),
+            (np.broadcast_to(swapped(np.arange(3.0)), (2, 3)), "byte order", "newbyteorder"),
             (field(np.arange(3.0)), "11 bytes", "x.copy()"),
             (long_double(np.arange(3.0)), "float", "x.astype('float64')")):
         with pytest.raises(BufferError) as info:

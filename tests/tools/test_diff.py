@@ -271,5 +271,5 @@ def test_file_cut_while_it_is_compared(tmp_path):
     with Terminal([MTLDL, "diff", *paths]) as terminal:
         terminal.read_until("\r[")
         os.truncate(paths[1], 4096)
-        assert "mtldl: the file was cut" in terminal.read_all()
+        assert "mtldl: the file was truncated" in terminal.read_all()
         assert terminal.process.wait(60) == 2

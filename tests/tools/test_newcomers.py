@@ -40,7 +40,7 @@ def work(tmp_path):
     (["show", "a.safetensors"], "which one of the 5 tensors of a.safetensors? “embed”, “layers.0.w”"
                                 ", “layers.1.w”, “layers.2.w”, “layers.10.w”;"),
     (["show", "a.safetensors", "embed", "0"], "0 is not a slice, such as “[0]”"),
-    (["cp", "a.safetensors", "-"], "a file of that name is ./-"),
+    (["cp", "a.safetensors", "-"], "type ./-"),
     (["cp", "a.safetensors", "o.npy", "--format=gguf"], "is not safetensors or npy"),
 ])
 def test_wrong_usage(work, typed, told):
@@ -48,7 +48,8 @@ def test_wrong_usage(work, typed, told):
     assert told in complaint(*typed, status=2, cwd=work)
 
 
-@pytest.mark.parametrize("name, told", [("o.pt", ".safetensors or .npy"), ("o.npz", "only read")])
+@pytest.mark.parametrize("name, told", [("o.pt", ".safetensors or .npy"),
+                                        ("o.npz", "only be read")])
 def test_names_of_other_formats(work, name, told):
     assert told in complaint("cp", "a.safetensors", name, cwd=work)
     assert not (work / name).exists()

@@ -78,7 +78,7 @@ void assert_out_of_reach (ThrowingTest access) throws GLib.Error {
 		access ();
 		assert_not_reached ();
 	} catch (Mtl.Error.NOT_HOST_ACCESSIBLE e) {
-		assert_true (e.message.contains ("cannot be reached"));
+		assert_true (e.message.contains ("The host cannot access"));
 	}
 }
 

@@ -49,7 +49,7 @@ def find_in_folder(file):
 
 
 class State:
-    """What is remembered from one time to the next."""
+    """Settings that are kept from one run to the next."""
 
     DEFAULTS = {'width': 1100, 'height': 700, 'details': True, 'maximized': False,
                 'style': 'default'}
@@ -179,7 +179,7 @@ class Application(toolkit.Application):
                 window.present()
 
     def list_windows(self):
-        """Those of files, the one that was used last first."""
+        """The windows of files, the one that was used last first."""
         return [window for window in self.get_windows() if isinstance(window, Window)]
 
     def get_last_window(self):
@@ -224,7 +224,7 @@ class Application(toolkit.Application):
             window.close()
         self.quit()
 
-    # What is said about the program
+    # Information about the program
 
     def change_style(self, action, style):
         action.set_state(style)

@@ -9,11 +9,11 @@ from gi.repository import GLib, Gtk, Mtl
 from . import toolkit
 
 MAX_CHANNELS = 4
-IMAGES = (1, 3, 4)          # channels that are taken for such without being asked
+IMAGES = (1, 3, 4)          # channels that make a tensor a picture by default
 SHORT = 8                   # fewer elements than these along an axis make no picture
 PARTS = {'complex32': Mtl.DType.FLOAT16, 'complex64': Mtl.DType.FLOAT32,
          'complex128': Mtl.DType.FLOAT64}
-STRIPE = 16                 # nor does an axis that is so many times as long as the other
+STRIPE = 16                 # an axis this many times as long as the other makes none, either
 
 
 @dataclass
@@ -31,18 +31,18 @@ class Choice:
         return [axis for axis in range(len(self.indices)) if axis not in self.get_shown()]
 
     def get_index(self):
-        """What to index the tensor with."""
+        """The index of the slice that is shown."""
         shown = self.get_shown()
         return tuple(slice(None) if axis in shown else index
                      for axis, index in enumerate(self.indices))
 
     def get_order(self):
-        """How the axes that are left are permuted."""
+        """The permutation of the axes that are left."""
         shown = self.get_shown()
         return [sorted(shown).index(axis) for axis in shown]
 
     def get_element(self, row, column):
-        """The index of what is shown there."""
+        """The index of the element that is shown there."""
         index = list(self.get_index())
         for axis, place in ((self.rows, row), (self.columns, column)):
             if axis is not None:

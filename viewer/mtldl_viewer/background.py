@@ -54,11 +54,11 @@ TRUNCATED = _('The file has become shorter since it was opened.')
 
 
 class Truncated(OSError):
-    """Whoever reads the mapping behind the new end of a file is ended by the system."""
+    """The system ends programs that read a mapping past the new end of its file."""
 
 
 class FileState:
-    """What a file was when it was opened. It has to keep n_bytes, however long it was."""
+    """The state of a file when it was opened. It has to keep n_bytes, however long it was."""
 
     def __init__(self, file, n_bytes=0):
         self.path, self.n_bytes = file.get_path(), n_bytes
@@ -71,7 +71,7 @@ class FileState:
             return None
 
     def is_truncated(self):
-        """A file that was replaced or deleted is another matter: the mapping stays."""
+        """A file that was replaced or deleted does not count: its mapping stays."""
         now, before = self.read(), self.status
         return (now is not None and before is not None and now.st_ino == before.st_ino
                 and now.st_dev == before.st_dev

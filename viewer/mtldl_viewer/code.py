@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Code that loads what is shown."""
+"""Code that loads the slice that is shown."""
 
 import json
 
@@ -33,7 +33,7 @@ def to_python(file, name, choice):
 
 
 def is_text(path):
-    """Whether it is valid UTF-8, as texts of JavaScript are."""
+    """Checks for valid UTF-8, as JavaScript has no other texts."""
     return path is not None and not any('\ud800' <= character <= '\udfff' for character in path)
 
 

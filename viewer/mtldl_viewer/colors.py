@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""From numbers to pixels.
+"""Converts numbers to pixels.
 
 The library chooses the colours, and scales and converts the elements. Nothing
 here visits elements one by one.
@@ -28,7 +28,7 @@ NAN, INFINITE = color([math.nan, math.inf])
 
 
 def kind_of_float8(code):
-    """float8_e5m2 has five bits for the exponent; all of them set are no numbers."""
+    """float8_e5m2 has five bits for the exponent; numbers do not set all of them."""
     if code & 0x7f == 0x7c:
         return INFINITE_STEP
     return NAN_STEP if code & 0x7f > 0x7c else 0
@@ -43,9 +43,9 @@ class Scale(NamedTuple):
     high: float
 
     def get_factors(self, n_steps):
-        """What elements are multiplied by to become steps, and what is then added."""
+        """The factor that makes steps of elements, and the summand."""
         low, high = float(self.low), float(self.high)
-        # Halves, as the difference of two large numbers may be infinite.
+        # The range is halved, as the difference of two large numbers may be infinite.
         extent = high / 2 - low / 2
         if not extent > 0:
             return 0.0, 0.0
@@ -55,7 +55,7 @@ class Scale(NamedTuple):
 
 
 def has_others(view):
-    """Whether elements may be NaN or infinite."""
+    """Only elements of these types may be NaN or infinite."""
     return str(view.dtype).startswith(FLOATS)
 
 

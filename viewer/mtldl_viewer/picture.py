@@ -14,7 +14,7 @@ from .background import Task
 from .colors import make_squares, read_heat_map, read_image
 
 MAX_ZOOM = 6                # 2 ** 6 pixels for an element
-MAX_PIXELS = 2 ** 22        # of a picture's height and width
+MAX_PIXELS = 2 ** 22        # the limit of a picture's height and width
 
 
 class PictureView(Gtk.Box):
@@ -31,7 +31,7 @@ class PictureView(Gtk.Box):
         self.task = Task(failed)
         self.matrix = self.scale = None
         self.zoom = 0           # 2 ** zoom pixels for an element
-        self.fits = True        # as large as the window allows
+        self.fits = True        # the picture is as large as the window allows
         self.refreshing = 0
         self.pointer = None
 
@@ -39,7 +39,7 @@ class PictureView(Gtk.Box):
         self.picture = Gtk.Picture(paintable=self.paintable, can_shrink=False)
         self.fixed = Gtk.Fixed(halign=Gtk.Align.CENTER, valign=Gtk.Align.CENTER)
         self.fixed.put(self.picture, 0, 0)
-        # Since GTK 4.14 it has no role by itself that could have a name.
+        # GTK 4.14 and later give it no role that could have a name.
         self.scrolled = Gtk.ScrolledWindow(child=self.fixed, hexpand=True, vexpand=True,
                                            focusable=True, accessible_role=Gtk.AccessibleRole.GROUP)
         self.append(self.scrolled)
@@ -107,8 +107,8 @@ class PictureView(Gtk.Box):
         self.refresh_later()
 
     def zoom_by(self, change, anchors=None):
-        """Keeps what is at the anchors (pixels of the window down and right) where it is; in the
-        middle without any."""
+        """Keeps the elements at the anchors (pixels of the window down and right) in their place;
+        those in the middle without any."""
         if self.matrix is None:
             return
         zoom = min(max(self.zoom + change, min(self.find_fitting_zoom(), 0)),
@@ -124,7 +124,7 @@ class PictureView(Gtk.Box):
         self.set_zoom(zoom)
         for adjustment, old_size, size, page, anchor in zip(self.adjustments, old_sizes, sizes,
                                                             pages, anchors):
-            # What is smaller than the window is in its middle.
+            # A picture that is smaller than the window is in its middle.
             place = adjustment.get_value() + anchor - max(0, (page - old_size) / 2)
             adjustment.configure(place * size / old_size - anchor, 0, max(size, page),
                                  adjustment.get_step_increment(),

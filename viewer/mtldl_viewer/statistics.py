@@ -34,7 +34,7 @@ def find_scale(statistics, is_image=False):
     """The numbers that the colours run between."""
     low, high = statistics.get_minimum(), statistics.get_maximum()
     if is_image and not math.isnan(low):
-        # Pictures are black at 0 whatever they show.
+        # Pictures are black at 0 regardless of their numbers.
         if str(statistics.dtype) == 'uint8':
             return Scale(0, 255)
         if low >= 0 and high <= 1:

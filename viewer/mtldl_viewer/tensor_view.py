@@ -17,7 +17,7 @@ class TensorView(Gtk.Box):
     def __init__(self, panel):
         super().__init__(orientation=Gtk.Orientation.VERTICAL, hexpand=True, spacing=6,
                          margin_top=6, margin_bottom=6, margin_start=6, margin_end=6)
-        self.panel = panel      # for the statistics
+        self.panel = panel      # used by the statistics
         self.task = Task(self.show_error)
         self.tensor = self.entry = self.file_state = None
         self.waiting = 0
@@ -108,7 +108,7 @@ class TensorView(Gtk.Box):
             self.show_error(entry.error)
             return
 
-        # That which an index names is not opened before, but its header was read.
+        # A file that an index names is not open yet, but its header was read.
         is_member = not entry.get_file().equal(file.get_file())
         self.file_state = state if not is_member else FileState(
             entry.get_file(), entry.get_byte_offset() + entry.nbytes)
@@ -133,7 +133,7 @@ class TensorView(Gtk.Box):
         self.show_slice()
 
     def show_slice(self):
-        """From a sample first, and then exactly, if that makes a difference."""
+        """Shows statistics of a sample first, and then exact ones, if these may differ."""
         self.task.cancel()
         if self.tensor is None:
             return
@@ -179,7 +179,7 @@ class TensorView(Gtk.Box):
         self.show_page('message')
 
     def stop(self):
-        """What has been found remains."""
+        """Results remain."""
         self.task.cancel()
         self.panel.busy.set_visible(False)
         if not self.has_picture():
@@ -193,7 +193,7 @@ class TensorView(Gtk.Box):
         shown = ', '.join(':' if part == slice(None) else str(part) for part in index)
         try:
             self.check()
-            # As a view, it prints with the digits that its type has.
+            # The view prints the element with the digits that its type has.
             self.element.set_text(f'[{shown}] = {self.tensor[(*index, ...)]}')
         except ERRORS:
             pass

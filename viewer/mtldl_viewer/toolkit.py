@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What libadwaita has and GTK alone has not: the same, with either.
+"""Widgets that libadwaita has and GTK alone lacks: the same, with either.
 
 The environment variable MTLDL_VIEWER_TOOLKIT chooses: adw or gtk.
 """
@@ -28,7 +28,7 @@ Application = Adw.Application if Adw else Gtk.Application
 
 
 def name(widget, label):
-    """Tells it to those who do not see the widget."""
+    """Names the widget for people who cannot see it."""
     widget.update_property([Gtk.AccessibleProperty.LABEL], [label])
 
 
@@ -37,7 +37,7 @@ def describe(widget, description):
 
 
 def make_button(kind, icon_name, title, action_name, **properties):
-    """A button with an icon alone, whose title is told by a tooltip."""
+    """A button with only an icon, and its title in a tooltip."""
     button = kind(icon_name=icon_name, tooltip_text=title, action_name=action_name, **properties)
     name(button, title)
     return button
@@ -217,7 +217,7 @@ class Panes(Gtk.Widget):
         return self.show_details if self.was_wide else self.kept_details
 
     def choose(self, width):
-        """Which of the three are shown."""
+        """Chooses which of the three are shown."""
         shown = [self.show_list, True, self.show_details]
         if width < self.WIDE and all(shown):
             shown[2] = False

@@ -150,7 +150,7 @@ class Window(Gtk.ApplicationWindow):
             self.recent_menu.append_item(menu_item)
 
     def let_go(self):
-        """Of the file: what is connected to the widgets keeps them when the window is closed."""
+        """Drops the file, whose signal handlers would keep the widgets of a closed window."""
         self.task.cancel()
         self.tensors = None
         if self.monitor is not None:
@@ -179,7 +179,7 @@ class Window(Gtk.ApplicationWindow):
         self.title.tell(title, subtitle)
 
     def show_error(self, error):
-        """Of opening a file. What the window shows already remains."""
+        """Shows an error of opening a file. A file that the window shows already remains."""
         self.spinner.stop()
         if self.tensors is not None:
             self.toasts.tell(text.message_of(error))
@@ -267,11 +267,11 @@ class Window(Gtk.ApplicationWindow):
         came = (Gio.FileMonitorEvent.CHANGES_DONE_HINT, Gio.FileMonitorEvent.CREATED,
                 Gio.FileMonitorEvent.MOVED_IN, Gio.FileMonitorEvent.RENAMED)
         if event in gone:
-            self.toasts.tell(_('The file was removed. What was in it can still be seen.'))
+            self.toasts.tell(_('The file was removed. Its contents can still be seen.'))
         elif event in came and not self.file_state.is_same():
             self.toasts.tell(_('The file has changed.'), _('Reload'), 'win.reload')
 
-    # What is shown of it
+    # The tensor that is shown
 
     def show_selected(self):
         entry = self.list.get_selected()

@@ -79,16 +79,16 @@ function _isInteger64(dtype) {
 // Memory
 //
 // The garbage collector sees the objects here, which are small, but not the
-// tensors behind them. A collection that nobody asked for would come too late.
+// tensors behind them. Left to itself, it would run too late.
 
-// What may be allocated between two collections. If more is alive than four
-// times that, a quarter of it, so that collections do not become more frequent
-// as a program holds more.
+// The bytes that may be allocated between two collections. If more than four times that
+// is alive, a quarter of it counts, so that collections do not become more frequent
+// when a program holds more.
 const MIN_ALLOCATED_BETWEEN = 192 * 1024 * 1024;
 
-// Nobody tells how much of borrowed memory would be released: perhaps all of it
-// belongs to something that is alive. So collections for its sake take at most
-// a third of the time.
+// A collection may release any part of borrowed memory: perhaps all of it belongs to
+// something that is alive. So collections for its sake take at most a third of the
+// time.
 const MIN_PAUSE_PER_COLLECTION = 2;
 
 function _makeCollector() {
@@ -130,8 +130,8 @@ function _makeCollector() {
             collect();
     }
 
-    // A view or a buffer of these bytes was made. Of a typed array, gjs makes
-    // new bytes for each.
+    // A view or a buffer of these bytes was made. gjs makes new bytes for each typed
+    // array.
     function noteBorrowed(bytes, object, getSize) {
         if (borrowedBytes.has(bytes))
             return;
@@ -307,7 +307,7 @@ function _newFromTypedArray(values, dtype) {
     return dtype === undefined || dtype === sourceDType ? view : view.to_dtype(dtype);
 }
 
-// To convert so many numbers one by one takes as long as to copy an array.
+// Converting this many numbers one by one takes as long as copying an array.
 const MIN_PACKED = 64;
 
 function _newFromNested(values, dtype, guess = _guessDType) {
@@ -340,7 +340,7 @@ function _newFromNested(values, dtype, guess = _guessDType) {
         : _copyTypedArray(packed, dtype, shape);
 }
 
-// to_dtype() returns the same view if nothing is to be converted.
+// Always copies, whereas to_dtype() returns a view that has the type.
 function _copyAs(view, dtype) {
     return dtype === view.get_dtype() ? view.copy() : view.to_dtype(dtype);
 }
@@ -424,7 +424,7 @@ function _makeElementAccess() {
         if (!isInteger64(this.get_dtype()))
             throw new TypeError('getBigInt() only works for elements of int64 and uint64');
 
-        // Says what is wrong with the indices, where the host reaches the element.
+        // This throws if an index is wrong, for elements that the host can access.
         if (this.is_host_accessible())
             this.get_double(indices);
 
@@ -447,7 +447,7 @@ function _isPair(value, dtype) {
         _isComplex(dtype);
 }
 
-// Sets an element to what is not a number.
+// Sets an element to a value that is not a number.
 function _setOther(view, indices, value) {
     const dtype = view.get_dtype();
 
@@ -496,8 +496,9 @@ function _refuseAsNumber(array) {
     return array;
 }
 
-// A view where a number or text is needed. One without dimensions is its element, as in view + 1,
-// any other is no number. In a template, `${view}`, it is what toString() returns.
+// Converts a view where a number or text is needed. A view without dimensions is its
+// element, as in view + 1; any other is not a number. A template, `${view}`, uses
+// toString().
 function _toPrimitive(hint) {
     if (hint === 'string')
         return this.toString();
@@ -516,7 +517,7 @@ function _toPrimitive(hint) {
 // Loops and functions of Array begin or end with one of these.
 const MAX_GUARDED_INDEX = 63;
 
-// Without this, view[0] would be undefined, and view[0] = 1 would write nowhere.
+// Otherwise view[0] would be undefined, and view[0] = 1 would write nowhere.
 function _guardIndices(prototype) {
     const refuse = index => () => {
         throw new TypeError(
@@ -573,8 +574,8 @@ function _listBooleans(values) {
     return booleans;
 }
 
-// Cuts values into rows. The loop uses nothing by a global name, neither Array
-// nor a function: in a file such as this, that takes as long as many elements.
+// Cuts values into rows. The loop uses no global name, neither Array nor a function:
+// looking one up in a file such as this takes as long as many elements.
 function _cutIntoRows(values, nRows, length) {
     const rows = [];
     let position = 0;
@@ -653,7 +654,7 @@ function _listLoadable(file) {
         const more = refused.length > named.length
             ? `; and ${refused.length - named.length} more` : '';
 
-        printerr(`${file.get_file().get_parse_name()}: left out what cannot be loaded: ` +
+        printerr(`${file.get_file().get_parse_name()}: left out tensors that cannot be loaded: ` +
             `${named.join('; ')}${more}`);
     }
     return file.match_loadable_names(null);
@@ -686,7 +687,8 @@ function _place(view, device) {
         : view.to_device(device);
 }
 
-// For a function that takes a shape and an element type, and other numbers between.
+// Two plain numbers may be a shape, or an extent and an element type: the function
+// throws, and names both ways.
 function _checkPlainNumbers(label, dtype, first, ...between) {
     if (typeof dtype === 'number' && _isScalar(first)) {
         const [extents, ...rest] = between.length > 0 ? [[first, ...between], dtype]
@@ -774,7 +776,7 @@ function _defineMethods(object, methods) {
     for (const name of Reflect.ownKeys(methods)) {
         const value = methods[name];
 
-        // What gjs has defined may be replaced, but not defined again.
+        // Properties that gjs has defined can be replaced, but not defined again.
         if (Object.hasOwn(object, name))
             object[name] = value;
         else
@@ -782,8 +784,8 @@ function _defineMethods(object, methods) {
     }
 }
 
-// The functions that may allocate memory of tensors. A test compares them with
-// what they do.
+// The functions that may allocate memory of tensors. A test checks that the list is
+// complete.
 const ALLOCATING = {
     'Buffer': ['new', 'new_from_bytes', 'new_uninitialized'],
     'Buffer.prototype': ['copy', 'copy_async', 'dup_bytes', 'dup_bytes_async'],
@@ -816,7 +818,7 @@ const SPECIAL_CONVERTERS = {
     'TensorFileBuilder.prototype.add_converted': {view: 'converted'},
 };
 
-// What views, layouts and entries of files have.
+// The getters of views, layouts and entries of files.
 const SHAPED_GETTERS = {
     shape() {
         return this.get_shape();
@@ -842,7 +844,7 @@ const LAYOUT_GETTERS = {
     size() {
         return this.get_volume();
     },
-    // In bytes. An element of less than a byte counts as one.
+    // The size in bytes. An element of less than a byte counts as one.
     itemsize() {
         return Math.ceil((this.layout ?? this).get_item_bits() / 8);
     },
@@ -865,7 +867,7 @@ function _defineMembers(elementAccess) {
 
         _defineGetters(prototype, LAYOUT_GETTERS);
         _defineMethods(prototype, {
-            // Without arguments, all axes.
+            // view.flip(axis, …): without arguments, all axes.
             flip(...axes) {
                 axes = _isArray(axes[0]) ? axes[0] : axes;
                 axes = axes.length > 0 ? toIntegers(axes) : [...this.get_shape().keys()];
@@ -891,11 +893,11 @@ function _defineMembers(elementAccess) {
     const {callWithoutGarbage} = _collector;
     _defineMethods(Mtl.StridedView, {from: _from});
     _defineGetters(Mtl.StridedView.prototype, {
-        // In bytes, of elements side by side.
+        // The bytes that the elements take side by side.
         nbytes() {
             return Math.ceil(this.get_volume() * this.layout.get_item_bits() / 8);
         },
-        // As of an array; a view without dimensions has none.
+        // The length of an array; a view without dimensions has none.
         length() {
             return this.get_shape()[0];
         },
@@ -943,7 +945,7 @@ function _defineMembers(elementAccess) {
 
     _defineGetters(Mtl.TensorFileEntry.prototype, {
         ...SHAPED_GETTERS,
-        // In bytes. An element of less than a byte counts as one.
+        // The size in bytes. An element of less than a byte counts as one.
         itemsize() {
             return Math.ceil(Mtl.DType.get_bits(this.get_dtype()) / 8);
         },
@@ -984,7 +986,7 @@ function _defineMembers(elementAccess) {
     });
 }
 
-// For functions that make an object of bytes, or of another object's memory.
+// Wraps a function that makes an object of bytes, or of another object's memory.
 function _watchBorrowed(owner, name, position, getSize) {
     const {noteBorrowed} = _collector;
 

@@ -19,9 +19,9 @@ const VIEWS = ['view_from_audio_buffer', 'view_from_audio_buffer_channel', 'view
     'view_from_buffer_with_caps', 'view_from_buffer_tensor', 'view_from_video_buffer',
     'view_from_video_buffer_component', 'view_from_video_frame', 'view_from_video_frame_component'];
 
-// The last arguments can be left out, element types and formats be names such as 'float32' and
-// 'BGRx', and views be arrays. What a view keeps mapped is memory that the garbage collector has to
-// know of; it also frees what GStreamer has no more room to count.
+// The last arguments can be left out, element types and formats can be names such as
+// 'float32' and 'BGRx', and views can be arrays. The garbage collector has to count the
+// memory that views keep mapped, and is run when GStreamer cannot count more mappings.
 function _adapt(MtlGst, GstVideo) {
     const {_watchBorrowed} = imports.overrides.Mtl;
 
@@ -35,7 +35,7 @@ function _init() {
     const MtlGst = this;
     const {GstAudio, GstVideo} = imports.gi;
 
-    imports.gi.Mtl; // with its override
+    imports.gi.Mtl; // loads the override
     _adapt(MtlGst, GstVideo);
 
     // Calls work(view) with a view of a buffer, and returns what that returns. The caps are a
@@ -47,7 +47,7 @@ function _init() {
         let view, result;
 
         if (caps instanceof GstAudio.AudioInfo && plane !== 0)
-            throw new RangeError(`There is no plane ${plane}: audio has one, 0`);
+            throw new RangeError(`There is no plane ${plane}: audio only has plane 0`);
 
         if (caps === null || caps instanceof GstVideo.VideoInfo)
             view = MtlGst.view_from_video_buffer(buffer, caps, plane, flags);
@@ -57,7 +57,7 @@ function _init() {
             view = MtlGst.view_from_buffer_with_caps(buffer, caps, plane, flags);
 
         const end = value => {
-            // Slices that nobody uses any longer.
+            // A collection frees slices that are no longer used.
             if (!view.close())
                 System.gc();
             return value;

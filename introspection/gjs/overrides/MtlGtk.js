@@ -3,7 +3,7 @@
 
 // Adapts MtlGtk to JavaScript as Mtl is: arrays as arguments, defaults, promises.
 
-// gjs ends the program if such a function fails, so find out first.
+// gjs ends the program if such a function fails, so check first.
 function _checkSurface(MtlGtk) {
     const original = MtlGtk.surface_from_view;
 
@@ -17,7 +17,7 @@ function _init() {
     const MtlGtk = this;
     const {_adaptFunctions, _wrap} = imports.overrides.mtldl.arguments;
 
-    imports.gi.Mtl; // with its override
+    imports.gi.Mtl; // loads the override
     _checkSurface(MtlGtk);
     _adaptFunctions(MtlGtk, 'MtlGtk', {
         '': ['colorize', 'colorize_async', 'colorize_with_colors', 'colorize_with_colors_async',
@@ -25,7 +25,7 @@ function _init() {
         'ViewPaintable.prototype': ['invalidate', 'set_color_map', 'set_colors', 'set_view'],
     });
 
-    // Without the value that only tells that nothing was thrown.
+    // The first value only says that nothing was thrown.
     _wrap(MtlGtk, 'memory_format_from_pixel', ([, format]) => format);
     _wrap(MtlGtk, 'pixel_from_memory_format', ([, ...results]) => results);
 }

@@ -5,7 +5,7 @@
 // missing or too many.
 
 function _init() {
-    imports.gi.Mtl; // with its override
+    imports.gi.Mtl; // loads the override
     imports.overrides.mtldl.arguments._adaptFunctions(this, 'MtlPixbuf', {
         '': ['pixbuf_from_view'],
     });

@@ -18,8 +18,8 @@ def _add_folders(typelibs, libraries):
     # PyGObject is linked with one of two versions of the repository.
     library, prefix, arguments = ctypes.CDLL(_gi.__file__), 'g_irepository', []
     if not hasattr(library, 'g_irepository_prepend_search_path'):
-        # In the second, before GLib 2.86, only PyGObject knows its own one: its object is a header
-        # and a pointer.
+        # The second, before GLib 2.86, is known to PyGObject alone: its object is a
+        # header and a pointer.
         repository = gi.Repository.get_default()
         pointer = ctypes.c_void_p.from_address(id(repository) + object.__basicsize__)
         prefix, arguments = 'gi_repository', [pointer]
@@ -28,8 +28,8 @@ def _add_folders(typelibs, libraries):
 
 
 def _load_library(folder):
-    # The bridges and the overrides need it, and a library that is loaded is found by its name. The
-    # bridges are only loaded with what they lead to if they are used.
+    # The bridges and the overrides need the library, and a loaded library is found by
+    # its name. The bridges are only loaded, with their dependencies, if they are used.
     for name in os.listdir(folder):
         if name.startswith(('libmtldl-1.so.', 'libmtldl-1.0.dylib')):
             ctypes.CDLL(os.path.join(folder, name))

@@ -45,8 +45,8 @@ function _show(value) {
     return String(value);
 }
 
-// For each type of integers, the function that checks an argument, and that for
-// arrays, where a number stands for an array of one.
+// Makes the functions that check arguments of each integer type, and arrays of them,
+// where a number stands for an array of one.
 function _makeIntegerConverters() {
     const [isArray, isList, makeList] = [_isArray, Array.isArray, Array.from.bind(Array)];
     const {isInteger, isSafeInteger} = Number;
@@ -173,7 +173,7 @@ function _toFile(file) {
     return file;
 }
 
-// A view, or whatever Mtl.array() takes.
+// A view, or anything that Mtl.array() takes.
 function _toView(values, dtype = undefined) {
     return values instanceof Mtl.StridedView ? values : _newFrom(values, dtype);
 }
@@ -228,8 +228,8 @@ function _toSlice(string) {
     return string;
 }
 
-// Text in C ends at U+0000 and has no lone surrogates: what contains one of these
-// would become another text.
+// Text in C ends at U+0000 and has no lone surrogates: a string with one of these would
+// become another text.
 var NO_TEXT_IN_C = /[\0\p{Cs}]/u;
 
 function _toText(text) {
@@ -243,7 +243,7 @@ function _toText(text) {
     return text;
 }
 
-// For JavaScript, the text 'false' is true.
+// JavaScript would take the text 'false' for true.
 function _toBoolean(value) {
     if (typeof value !== 'boolean')
         throw new TypeError(`true or false is needed, not ${_show(value)}`);
@@ -326,7 +326,7 @@ function _throwOfCount(owner, name, signature, n, min, max) {
     throw new TypeError(`${label}() takes ${_countArguments(max)}, not ${n}${hint}`);
 }
 
-// A promise rejects, whatever is wrong; with a callback, gjs throws.
+// A promise rejects for any error; with a callback, gjs throws.
 function _rejectErrors(original, nArgsWithCallback) {
     return function (...args) {
         if (args.length >= nArgsWithCallback)
@@ -349,7 +349,7 @@ function _wrap(owner, name, change) {
     Object.defineProperty(owner[name], 'length', {value: original.length, configurable: true});
 }
 
-// Makes functions take what people pass: names of element types, paths, plain
+// Lets functions take the values that people pass: names of element types, paths, plain
 // arguments for arrays. The last parameters have defaults. Asynchronous functions
 // return a promise if they get no callback.
 function _makeAdapter(moreConverters) {
@@ -425,7 +425,7 @@ function _adaptFunctions(namespace, name, allocating, special = {}, moreConverte
     if (unseen.size > 0)
         throw new Error(`There is no ${[...unseen].join(', ')}`);
 
-    // Those without arguments.
+    // Functions without arguments.
     for (const [path, names] of rest)
         names.forEach(func => adapt(ownerOf(path), func, '-', [], true));
 }

@@ -132,7 +132,7 @@ def _rounding(dtype, kind):
 def _as_compared(dtype, value):
     """The number as NumPy compares it with elements of the type."""
     if type(value) not in (bool, int, float, complex):
-        return value  # what it is equal to is its own affair
+        return value  # its own __eq__ decides
     rounding = _rounding(dtype, type(value))
     try:
         return rounding(value) if rounding else value
@@ -141,7 +141,7 @@ def _as_compared(dtype, value):
 
 
 def _without_repeats(view):
-    """Without the axes along which elements are repeated, of which there may be any number."""
+    """Drops the axes along which elements are repeated, of which there may be any number."""
     return view[tuple(0 if stride == 0 and extent > 1 else slice(None)
                       for stride, extent in zip(view.strides, view.shape))]
 
@@ -172,8 +172,8 @@ def _has_part(view, part):
 
 
 def _view_contains(self, value):
-    """Whether an element equals the number, or one of the parts self[i], self[i, j], … has the same
-    shape and elements."""
+    """Checks whether an element equals the number, or one of the parts self[i], self[i, j], … has
+    the same shape and elements."""
     if self.get_lanes() != 1:
         self = self.to_dtype(self.dtype)  # an axis of the lanes
     if not isinstance(value, numbers.Number) or hasattr(value, "dtype"):
@@ -182,7 +182,7 @@ def _view_contains(self, value):
         except (TypeError, ValueError, BufferError):
             if has_elements(value):
                 raise
-            return _has_element(self, value)  # what it is equal to is its own affair
+            return _has_element(self, value)  # its own __eq__ decides
         if value.ndim > 0:
             return _has_part(self, value)
         value = value.tolist()
@@ -213,7 +213,7 @@ def _array_of_same_memory(view, dtype):
 
 def _array_of_packed(view, dtype, copy):
     """Returns a copy with one element per byte, as NumPy stores these types. It is read-only,
-    because the caller did not ask for a copy, and the view would not see what is written to it."""
+    because the caller did not ask for a copy, and writing to it would not change the view."""
     import numpy
 
     if copy is False:
@@ -265,7 +265,7 @@ def _view_exit(self, kind, error, traceback):
     try:
         self.close()
     except BufferError:
-        if error is None:  # whose frames may have what keeps the view open
+        if error is None:  # frames of an exception may have objects that keep the view open
             raise
 
 

@@ -31,14 +31,14 @@ def _info_of(cls, info):
     if not isinstance(info, Caps):
         return info
 
-    # GStreamer expects that they are fixed, and believes what they say about channels.
+    # GStreamer expects fixed caps, and trusts their description of channels.
     if cls is AudioInfo or not info.is_fixed():
         _layout_from_caps(info, 0)
     try:
         return cls.new_from_caps(info)
     except TypeError:  # PyGObject's, for a constructor that returns NULL
         _layout_from_caps(info, 0)  # says what they lack
-        raise ValueError(f"GStreamer makes no {cls.__name__} of the caps “{info.to_string()}”"
+        raise ValueError(f"GStreamer cannot make a {cls.__name__} of the caps “{info.to_string()}”"
                          ) from None
 
 
@@ -63,7 +63,7 @@ def map(buffer, caps=None, flags=READ, plane=0):
         return MtlGst.view_from_video_buffer(buffer, caps, plane, flags)
     if isinstance(caps, AudioInfo):
         if plane != 0:
-            raise IndexError(f"There is no plane {plane}: audio has one, 0")
+            raise IndexError(f"There is no plane {plane}: audio only has plane 0")
         return MtlGst.view_from_audio_buffer(buffer, caps, flags)
     return MtlGst.view_from_buffer_with_caps(buffer, caps, plane, flags)
 

@@ -41,7 +41,7 @@ def pixel_from_memory_format(format):
     return tuple(_pixel_from_memory_format(format))[1:]
 
 
-if hasattr(MtlGtk, "view_from_dmabuf"):  # on Linux
+if hasattr(MtlGtk, "view_from_dmabuf"):  # only Linux has it
     _texture_from_dmabuf = MtlGtk.texture_from_dmabuf
     _view_from_dmabuf = MtlGtk.view_from_dmabuf
 

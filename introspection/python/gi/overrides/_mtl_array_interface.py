@@ -23,15 +23,16 @@ _CODES = {kind << 8 | 8 * size: f"{_ORDER if size > 1 else '|'}{letter}{size}"
           for kind, letter in _KINDS.items() for size in _SIZES[letter]}
 _NUMBERS = {code: number for number, code in _CODES.items()}
 
-# Where no elements lie. Older versions of NumPy take an address of 0 for a mistake.
+# The address of views without elements. Older versions of NumPy take an address of 0
+# for a mistake.
 _ANYWHERE = 64
 
 
-# Of views
+# The interface of views
 
 
 def _get_array_interface(self):
-    """What describes the memory to consumers without the buffer protocol. Only views of NumPy's own
+    """Describes the memory to consumers without the buffer protocol. Only views of NumPy's own
     types in host memory have it."""
     code = _CODES.get(int(self.dtype))
     if code is None or self.get_lanes() != 1 or not self.is_host_accessible():
@@ -44,7 +45,7 @@ def _get_array_interface(self):
             "strides": strides, "data": (self.get_address() or _ANYWHERE, self.is_read_only())}
 
 
-# Of other objects
+# The interface of other objects
 
 
 def _number_of(interface):
@@ -55,7 +56,7 @@ def _number_of(interface):
     # The order of single bytes does not matter.
     number = _NUMBERS.get(f"|{code[1:]}" if code[2:] == "1" else code)
     if number is None:
-        raise ValueError(f"elements of type {code!r} cannot be viewed: known are "
+        raise ValueError(f"elements of type {code!r} cannot be viewed: the known ones are "
                          + ", ".join(_NUMBERS))
     return number
 
@@ -72,7 +73,8 @@ def _in_elements(shape, strides, itemsize):
         raise ValueError(f"{len(strides)} strides for {len(shape)} dimensions")
     result = []
     for axis, (extent, stride) in enumerate(zip(shape, map(operator.index, strides))):
-        # On an axis with a single index, or in an empty array, it can be any number.
+        # The stride of an axis with a single index, or of an empty array, can be any
+        # number.
         if extent == 1 or 0 in shape:
             stride = itemsize
         if stride % itemsize:
@@ -87,7 +89,7 @@ def _memory_at(address, n_bytes, is_read_only, owner):
     import ctypes
 
     if n_bytes > 0 and not 0 < address <= 2 * sys.maxsize + 2 - n_bytes:
-        raise ValueError(f"{n_bytes} bytes cannot lie at the address {address:#x}")
+        raise ValueError(f"{n_bytes} bytes do not fit at the address {address:#x}")
     memory = (ctypes.c_ubyte * n_bytes).from_address(address if n_bytes else 0)
     memory.owner = owner
     return memoryview(memory).toreadonly() if is_read_only else memory
@@ -122,8 +124,8 @@ def _view_of(x, interface):
 
 
 def view_of_interface(x, interface):
-    """A view of what x.__array_interface__ describes: memory at an address, or a buffer. What is
-    wrong with it is told as other exporters' mistakes are."""
+    """A view of what x.__array_interface__ describes: memory at an address, or a buffer. Its
+    mistakes are reported like those of other exporters."""
     try:
         return _view_of(x, interface)
     except KeyError as error:
@@ -139,7 +141,7 @@ def array_of(x):
     array = x.__array__()
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(array, numpy.ndarray):
-        raise TypeError(f"{type(x).__name__}.__array__() returned no array of NumPy's, but "
+        raise TypeError(f"{type(x).__name__}.__array__() must return a NumPy array, not "
                         f"{type(array).__name__}")
     return array
 

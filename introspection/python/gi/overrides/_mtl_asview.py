@@ -32,7 +32,7 @@ def _view_of_extension_type(x):
 
 
 def is_literal(x):
-    """Whether it is a number or a nested sequence of numbers of Python's."""
+    """Checks for Python's own numbers, and nested sequences that may hold them."""
     return isinstance(x, (list, tuple, bool, int, float, complex))
 
 
@@ -68,7 +68,7 @@ def _view_of_nested(x, *dtype):
 
 
 def view_of_nested_parts(x, dtype=None):
-    """Returns None if x only holds numbers, or what is none."""
+    """Returns None if x only holds numbers, or is no sequence."""
     if not isinstance(x, (list, tuple)) or not has_parts(x):
         return None
     return view_of_parts(x, dtype if dtype is None else DType(dtype), _view_of_part)
@@ -99,8 +99,8 @@ def _asview(x):
         try:
             return _mtl.from_dlpack(x)
         except Exception as error:
-            # For example, older producers can only export read-only memory through the buffer
-            # protocol.
+            # Another way may work: older producers can only export read-only memory
+            # through the buffer protocol.
             if _mtl.is_masked(x):
                 raise
             ways = _WAYS_OF_ARRAYS if is_array(x) else _WAYS
@@ -144,7 +144,7 @@ def _view_of_array(x):
 _WAYS = (("the buffer", _view_of_buffer), ("the number", _view_of_number),
          ("the extension type", _view_of_extension_type), ("the bytes", _view_of_bytes),
          ("__array_interface__", _view_of_interface), ("__array__", _view_of_array))
-# NumPy's arrays are behind the others themselves.
+# The other ways lead to NumPy's arrays themselves.
 _WAYS_OF_ARRAYS = tuple(way for way in _WAYS if not way[0].startswith("__array"))
 
 
@@ -153,21 +153,21 @@ _REFUSALS = (BufferError, NotImplementedError, TypeError, ValueError)
 
 
 def _view_by(ways, x, reasons):
-    """Returns what the first of the ways makes of x. An exporter may raise anything, which leads to
-    the next way. `reasons` are those for which others did not work: texts, as an exception would
-    keep x."""
+    """Returns the view of x that the first of the ways makes. If an exporter raises anything, the
+    next way is tried. `reasons` are those for which others did not work: texts, as an exception
+    would keep x."""
     for i, (name, view_of) in enumerate(ways):
         try:
             view = view_of(x)
         except Exception as error:
-            # While this is handled, so that the exception is the context of the next one.
+            # Still handling the exception, so that it is the context of the next one.
             return _view_by(ways[i + 1:], x, [*reasons, _reason(name, error)])
         if view is not None:
             return view
     if reasons:
         error = sys.exc_info()[1]
         if len(reasons) == 1 and not isinstance(error, _REFUSALS):
-            raise error  # the exporter says best what went wrong in it
+            raise error  # the exporter's own message says most
         raise _refusal(x, reasons) from error
     items = listed(x)
     if items is not x:
@@ -209,8 +209,9 @@ def _advice(x):
 
 
 def view_of_values(x):
-    """Like asview(), for a caller that only reads the elements. What cannot be viewed is copied:
-    elements that x has not computed yet, and those in types and layouts that only NumPy has."""
+    """Like asview(), for a caller that only reads the elements. Elements that
+    cannot be viewed are copied: those that x has not computed yet, and those in types and layouts
+    that only NumPy has."""
     x = _mtl.resolve_lazy(x)
     try:
         return _asview(x)
@@ -230,7 +231,7 @@ def _view_of_copy(x):
         try:
             return view_of_values(array)
         except BufferError:
-            return None  # what x itself was refused for says more
+            return None  # the reasons for refusing x itself say more
     if array.dtype.kind == "O":
         return view_of_objects(array)
     copy = viewable_array(array)

@@ -47,7 +47,7 @@ async def _work(loop, start, finish, cancellable, progress):
         cancellable.cancel()
         await asyncio.wait([future])
         if not future.cancelled():
-            future.exception()  # nobody else retrieves it
+            future.exception()  # marks the exception as retrieved
         raise
 
 

@@ -86,7 +86,7 @@ def array(values, dtype=None, device=None):
     anything that asview() takes. Without a dtype it has that of asview(). The device is that of
     empty()."""
     values = listed(values)
-    # Of numbers, the dtype has to hold each.
+    # The dtype has to hold each of the values, if they are numbers.
     source = asview(values, dtype) if is_literal(values) else view_of_values(values)
     dtype = source.dtype if dtype is None else dtype_of(dtype)
     if source.get_lanes() != 1:
@@ -113,7 +113,7 @@ def arange(start, stop=None, step=None, dtype=None, device=None):
         make, exact = Mtl.StridedView.new_arange_int64, "int64"
     else:
         if any(map(math.isinf, bounds)):
-            raise OverflowError("the numbers of arange() are finite, not from {} to {} in steps of "
+            raise OverflowError("arange() needs finite numbers, not from {} to {} in steps of "
                                 "{}".format(*bounds))
         make, exact = Mtl.StridedView.new_arange, "float64"
     # Numbers that an integer type does not hold are converted as by astype().

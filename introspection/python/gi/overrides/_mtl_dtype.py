@@ -56,7 +56,7 @@ def _numpy(self):
     return numpy.dtype(getattr(ml_dtypes, name))
 
 
-# What only NumPy's object has.
+# Attributes that only NumPy's object has.
 OF_NUMPY = ("alignment", "byteorder", "char", "fields", "hasobject", "isnative", "names",
             "newbyteorder", "num", "str", "subdtype", "type")
 
@@ -96,7 +96,7 @@ def _version_of_numpy():
 
 
 def _flags_are_bytes():
-    """Whether NumPy hashes the flags of its types as a byte, as before version 2.4."""
+    """NumPy hashes the flags of its types as a byte before version 2.4."""
     text = _version_of_numpy()
     if text is None:
         return False
@@ -106,8 +106,8 @@ def _flags_are_bytes():
 
 
 def _hash_as_numpy(dtype):
-    """The hash of the same type of NumPy's, or of ml_dtypes'. It is known without NumPy, so that it
-    does not depend on what is imported when."""
+    """The hash of the same type of NumPy's, or of ml_dtypes'. It is computed without NumPy, so that
+    it does not depend on the order of imports."""
     name, size = dtype.value_nick, dtype.itemsize
     code = _CODES.get(name)
     if code is not None:

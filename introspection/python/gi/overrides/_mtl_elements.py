@@ -12,15 +12,15 @@ from ._mtl_array_interface import array_of, view_of_interface
 
 DType = get_introspection_module("Mtl").DType
 
-# By NumPy's letters of kinds.
+# Kinds of elements, by NumPy's letters.
 _NO_NUMBERS = {"U": "text", "T": "text", "S": "byte strings", "V": "bytes without a type",
                "M": "dates", "m": "durations"}
 
 
 class Obstacle(NamedTuple):
     reason: str
-    advice: str  # what to type instead
-    dtype: object  # the type of NumPy's that the elements can have instead, if they are numbers
+    advice: str  # the call to type instead
+    dtype: object  # NumPy's type that the elements can have instead, if they are numbers
 
 
 def is_array(x):
@@ -38,10 +38,10 @@ def _array_of_itself(numpy, x):
 
 def _array_of_buffer(numpy, x):
     memory = memoryview(x)
-    # NumPy believes what an exporter says.
+    # NumPy does not check an exporter's sizes.
     if memory.suboffsets or math.prod(memory.shape) * memory.itemsize != memory.nbytes:
         return None
-    if memory.format in ("<g", ">g"):  # of ctypes, which NumPy only knows as "g"
+    if memory.format in ("<g", ">g"):  # formats of ctypes, which NumPy only knows as "g"
         return numpy.frombuffer(memory, numpy.dtype(memory.format)).reshape(memory.shape)
     return numpy.asarray(memory)
 
@@ -79,7 +79,7 @@ def _of_no_numbers(dtype):
     if dtype.names:
         return Obstacle("its elements are records", f"x[{dtype.names[0]!r}] is one of their fields",
                         None)
-    advice = "x.tobytes() is what they consist of"
+    advice = "x.tobytes() gives their bytes"
     if dtype.kind in "mM":
         advice = "x.astype('int64') counts them in units of their type"
     if dtype.kind in "UT":
@@ -126,12 +126,12 @@ def find_obstacle(array):
         advice = f"x.astype({getattr(nearest, 'name', 'dtype')!r}) converts them"
         return Obstacle(f"the library has no type {dtype.name}", advice, nearest)
     if not dtype.isnative:
-        return Obstacle("the bytes of its elements are in the other order",
+        return Obstacle("its elements do not have this machine's byte order",
                         "x.astype(x.dtype.newbyteorder('=')) swaps them", native)
     for extent, stride in zip(array.shape, array.strides):
         if extent > 1 and stride % array.itemsize:
-            return Obstacle(f"its elements lie {stride} bytes apart, no multiple of their "
-                            f"{array.itemsize} bytes", "x.copy() lies densely", native)
+            return Obstacle(f"its elements lie {stride} bytes apart, not a multiple of "
+                            f"their {array.itemsize} bytes", "x.copy() lies densely", native)
     return None
 
 

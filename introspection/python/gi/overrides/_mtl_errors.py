@@ -64,7 +64,7 @@ def _kind_of(name, of_argument):
     return "a" if name in _AXES else "x" if name in _INDICES else _INTEGERS[tag]
 
 
-# Since 3.51, PyGObject has other names for these methods.
+# PyGObject has other names for these methods since 3.51.
 _get_type = getattr(ArgInfo, "get_type", None) or ArgInfo.get_type_info
 _get_length = getattr(TypeInfo, "get_array_length", None) or TypeInfo.get_array_length_index
 _get_destroy = getattr(ArgInfo, "get_destroy", None) or ArgInfo.get_destroy_index

@@ -215,8 +215,8 @@ def _warn_of_refused(file, pattern=None):
         return
     named = "; ".join(f"{name!r}: {file.lookup_entry(name).error}" for name in names[:_MAX_NAMED])
     more = f"; and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-    warnings.warn(f"{file.get_file().get_parse_name()!r}: left out what cannot be loaded: {named}"
-                  f"{more}", UserWarning, stacklevel=3)
+    warnings.warn(f"{file.get_file().get_parse_name()!r}: left out tensors that cannot be loaded: "
+                  f"{named}{more}", UserWarning, stacklevel=3)
 
 
 class _LoadableItems(ItemsView):

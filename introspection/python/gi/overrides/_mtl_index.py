@@ -14,7 +14,7 @@ Mtl = get_introspection_module("Mtl")
 DType = Mtl.DType
 StridedView = Mtl.StridedView
 
-# As exact as all packed types.
+# The type holds all packed types exactly.
 _UNPACKED = DType.FLOAT32
 
 
@@ -32,7 +32,7 @@ def _array_to_index(view):
         return numpy.asarray(memoryview(view))
     except BufferError:
         if view.get_lanes() != 1 or view.itemsize not in (1, 2, 4, 8):
-            raise NotImplementedError("NumPy can index no elements of several lanes: "
+            raise NotImplementedError("NumPy cannot index elements of several lanes: "
                                       "view.to_dtype(view.dtype) has an axis of them") from None
         return numpy.asarray(_as_type(view, DType.from_string(f"uint{8 * view.itemsize}")))
 

@@ -85,7 +85,7 @@ def _view_view(self, dtype=None):
     reinterpret()."""
     if dtype is None:
         return self[...]
-    # Accepts all that is a type.
+    # Accepts anything that names a type.
     element = StridedView.new_zeros(Mtl.Device.get_host(), DType.UINT8, ())
     return self.reinterpret(element.astype(dtype).dtype)
 

@@ -42,7 +42,7 @@ def listed(x):
 
 
 def has_parts(items, depth=0):
-    """Whether the nested list or tuple holds arrays or iterables, rather than only numbers."""
+    """Checks whether the nested list or tuple holds arrays or iterables, not only numbers."""
     return depth < _MAX_DIMS and any(
         has_parts(item, depth + 1) if isinstance(item, (list, tuple)) else _is_part(item)
         for item in items)
@@ -50,7 +50,7 @@ def has_parts(items, depth=0):
 
 def _is_part(item):
     numpy = sys.modules.get("numpy")
-    # Such as dates, which have the protocols too.
+    # Dates, for example, have the protocols too.
     is_scalar = numpy is not None and isinstance(item, numpy.generic)
     if is_scalar or isinstance(item, (*_NO_SEQUENCES, numbers.Number, bytes)):
         return False

@@ -26,7 +26,7 @@ def import_numpy():
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
-        raise ModuleNotFoundError("views are computed with by NumPy, which is not installed",
+        raise ModuleNotFoundError("NumPy, which computes with views, is not installed",
                                   name="numpy") from None
     _add_those_of(numpy.ndarray)
     return numpy
@@ -40,7 +40,7 @@ def check_reachable(view):
         advice = "copy the view with to_device(Mtl.Device.get_host(), Mtl.StorageMode.HOST)"
     else:
         advice = "copy the elements to the host with the library that made them"
-    raise BufferError(f"NumPy cannot reach the memory of “{device.get_name()}”: {advice}")
+    raise BufferError(f"NumPy cannot access the memory of “{device.get_name()}”: {advice}")
 
 
 def array_of(view):
@@ -106,7 +106,7 @@ class _Call:
             if packed:
                 raise ValueError(f"{error}. {_advice_for(packed[0])}") from error
             raise
-        # out may also be among the later arguments, as its position allows.
+        # out may also be among the later arguments, where its position allows.
         return self.restore(result, (*args[1:], *outs))
 
 
@@ -116,7 +116,7 @@ def call(function, args, keywords):
 
 # Methods and attributes
 
-# They would change the array, and leave the view as it is; and names of PyTorch's.
+# These would change the array, and leave the view as it is; some are PyTorch's names.
 _INSTEAD = {
     "resize": "reshape() returns another view, and numpy.resize() an array",
     "setflags": "as_read_only() returns a view that cannot be written",
@@ -150,9 +150,9 @@ def _attribute(name):
 
 
 def _add_those_of(ndarray):
-    """Adds what NumPy's arrays have and views lack: the same methods, on an array of the same
-    memory. Their results are NumPy's; where one is a part of the array, it is one of the view's
-    memory."""
+    """Adds the methods that NumPy's arrays have and views lack: the same methods, on an array of
+    the same memory. Their results are NumPy's; where one is a part of the array, it is one of the
+    view's memory."""
     for name in dir(ndarray):
         if not name.startswith("_") and not hasattr(StridedView, name):
             is_method = callable(getattr(ndarray, name))
@@ -226,8 +226,8 @@ def _operand(x):
 
 
 def _pair(view, other):
-    """What stands for the two sides of an operator. PyTorch's operators take no arrays, and those
-    of arrays no tensors."""
+    """Returns the operands for the two sides of an operator. PyTorch's operators take no arrays,
+    and those of arrays no tensors."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(other, torch.Tensor):
         return torch.from_dlpack(view), other
@@ -256,8 +256,8 @@ def _in_place(name, function):
     def method(self, other):
         check_writable(self)
         array = array_of(self)
-        # Other libraries would compute the result themselves, and leave the view as it is. NumPy
-        # would leave a mask out.
+        # Other libraries would compute the result themselves, and leave the view as it
+        # is. NumPy would ignore a mask.
         if not is_array(other) and hasattr(type(other), "__dlpack__") or _mtl.is_masked(other):
             other = array_of(view_of_values(other))
         result = function(array, other)
@@ -350,7 +350,7 @@ def install():
     for name in _COMPARISONS:
         setattr(StridedView, f"__{name}__", _comparison(f"__{name}__", getattr(operator, name)))
 
-    # Setting __eq__ does not unset what was inherited: the identity.
+    # Setting __eq__ does not unset the inherited comparison, which is the identity.
     StridedView.__complex__ = _view_complex
     StridedView.__index__ = _view_index
     StridedView.__round__ = _view_round

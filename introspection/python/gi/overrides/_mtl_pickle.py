@@ -44,7 +44,7 @@ def pickle_by_path():
         _mappings.reset(token)
 
 
-# What pickles name
+# The functions that pickles name
 
 
 def load_dtype(number):
@@ -240,7 +240,7 @@ def _new_layout(Mtl, shape, strides, offset, item_bits):
         return new(shape, strides, item_bits)
     if len(shape) < _MAX_DIMS:
         return new([2, *shape], [offset, *strides], item_bits).select(0, 1)
-    # With as many axes as there can be, one has at most one element.
+    # The number of axes is the maximum, so one of them has at most one element.
     axis = min(range(len(shape)), key=shape.__getitem__)
     if shape[axis] == 0:
         return new(shape, strides, item_bits)
@@ -288,6 +288,6 @@ def install():
             (Mtl.TensorFile, _reduce_file, _refuse_copy)):
         cls.__reduce_ex__ = reduce
         cls.__copy__, cls.__deepcopy__ = copy, _deepcopy
-    # Their objects would be pickled without what they hold.
+    # Such objects would be pickled without their contents.
     for cls in (Mtl.DlpackTensor, Mtl.Event, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
         cls.__reduce_ex__ = _refuse

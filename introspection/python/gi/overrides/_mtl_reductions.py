@@ -17,7 +17,7 @@ _SUMS = {
     "trace": "offset axis1 axis2 dtype out", "cumulative_sum": "", "cumulative_prod": "",
 }
 
-# Those of methods of universal functions.
+# The parameters of methods of universal functions.
 _OF_FLOATS = ("divide", "hypot", "logaddexp", "logaddexp2")
 _UFUNCS = dict.fromkeys(("add", "multiply", "subtract", *_OF_FLOATS), "indices")
 
@@ -38,8 +38,8 @@ _OF_COPIES = {
 _PARAMETERS = {name: parameters.split() for group in (_SUMS, _UFUNCS, _OF_COPIES)
                for name, parameters in group.items()}
 
-# In ml_dtypes the real part of a complex number decides if it is true, and NaN equals every number,
-# so that a sort leaves its neighbors out of order.
+# The real part of a complex number decides if it is true in ml_dtypes, and NaN equals
+# every number, so that a sort leaves its neighbors out of order.
 _TRUTHS = ("all", "any")
 _ORDERS = ("argpartition", "argsort", "partition", "searchsorted", "sort", "unique")
 
@@ -69,7 +69,7 @@ def _wide_type(dtype):
         return None
     if dtype.num == _FLOAT16:
         return "float64"
-    if dtype.isbuiltin != 2:  # not of ml_dtypes
+    if dtype.isbuiltin != 2:  # the types of ml_dtypes have 2
         return None
     return next(wide for start, wide in _KINDS if dtype.name.startswith(start))
 
@@ -100,7 +100,7 @@ def _stored(numpy, result, out):
         raise ValueError(f"out has the shape {out.shape}, but the result has {result.shape}")
     if _wide_type(out.dtype) is not None:
         result = _narrowed(numpy, result, out.dtype)
-    numpy.copyto(out, result, casting="unsafe")  # as NumPy's reductions do
+    numpy.copyto(out, result, casting="unsafe")  # NumPy's reductions do the same
     return out
 
 
@@ -113,7 +113,7 @@ def _reduce_narrow(name, function, array, wide, args, keywords):
     keywords.update(zip(names, args))
     dtype = array.dtype
     is_spread = name in ("std", "var")
-    # With a dtype that is complex, the spread would be complex, too.
+    # The spread would be complex, too, if the dtype is.
     is_copied = name in _OF_COPIES or is_spread and wide == "complex128"
     if is_copied:
         array = array.astype(wide)
@@ -163,7 +163,7 @@ def _reduce(name, function, *args, **keywords):
 
 def accumulating(name, function):
     """NumPy's method or function of this name, so that it computes with narrow elements in a wide
-    type, and itself if there is nothing to mend. It takes arrays, no views."""
+    type, and itself if there is nothing to improve. It takes arrays, no views."""
     return functools.partial(_reduce, name, function) if name in _NAMES else function
 
 
