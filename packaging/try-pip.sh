@@ -2,24 +2,25 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # try-pip.sh FOLDER SUITE: makes a source distribution in FOLDER, and installs it in new systems
-# with the commands of README.md: beside the system's PyGObject, with pip's own, and with the
-# newest of pip's on a newer suite of Debian. As root, which chroot(8) needs.
+# with the commands of docs/installation.md: beside the system's PyGObject, with pip's own, and with
+# the newest of pip's on a newer suite of Debian. As root, which chroot(8) needs.
 
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/systems.sh"
 
 newer=$1
 system=$folder/system
+guide=docs/installation.md
 
-# commands_for HEADING: the commands below that heading of README.md, for root.
+# commands_for HEADING: the commands below that heading of the guide, for root.
 commands_for () {
-  sed -n "/^### $1\$/,/^##/{/^\`\`\`sh\$/,/^\`\`\`\$/{/^\`\`\`/d;s/^sudo //;p;};}" README.md
+  sed -n "/^### $1\$/,/^##/{/^\`\`\`sh\$/,/^\`\`\`\$/{/^\`\`\`/d;s/^sudo //;p;};}" "$guide"
 }
 
-# The program of README.md, as an environment needs it.
+# The program of the guide, as an environment needs it.
 program () {
   echo 'import mtldl'
-  sed -n '/^## The same in four languages/,${/^```python$/,/^```$/{/^```/d;p;};}' README.md \
+  sed -n '/^## The same in four languages/,${/^```python$/,/^```$/{/^```/d;p;};}' "$guide" \
     | sed '/^```/,$d'
   cat <<'END'
 import os
@@ -39,12 +40,12 @@ make_source () {
     || { tail -n 40 "$folder/source.log"; return 1; }
 }
 
-# for_newest: changes the commands for GLib 2.80 and later, as README.md says.
+# for_newest: changes the commands for GLib 2.80 and later, as the guide says.
 for_newest () {
   sed "s/'PyGObject < 3.51'//; s/apt-get install/& libgirepository-2.0-dev/"
 }
 
-# with_bridges: changes the commands for the bridges that README.md names there.
+# with_bridges: changes the commands for the bridges that the guide names there.
 with_bridges () {
   sed 's/apt-get install/& libgstreamer-plugins-base1.0-dev libgtk-4-dev/'
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The tests, in three tiers, as listed in CONTRIBUTING.md. `./run test` sources this file.
+# The tests, in three tiers, as listed in tests/README.md. `./run test` sources this file.
 # First all steps are planned, then the selected ones run one after the other. If a step
 # fails, the others still run. Each writes a JUnit file, and the end adds these up.
 

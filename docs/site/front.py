@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Writes the site: the books in one folder, with a front page that leads to them.
 
-What the front page shows of README.md goes through gi-docgen as a page of the first book, as the
-guides do. That page is taken out of the book, into the parts that comments mark.
+The parts of README.md and of guides that the front page shows go through gi-docgen as a page of the
+first book, as the guides do. That page is taken out of the book, into the parts that comments mark.
 """
 
 import html
@@ -19,15 +19,15 @@ LOCAL = re.compile(r'\b(href|src)="(?!https?:|#)([^"]+)"')
 
 
 def write_parts(source):
-    """Returns the Markdown of what the front page takes from README.md."""
+    """Returns the Markdown of what the front page takes from README.md and from guides."""
     parts = {'purpose': source.get_purpose(),
-             'programs_purpose': source.write_programs_purpose().rpartition('. Then')[0] + '.',
-             'programs': source.write_programs(),
-             'programs_output': source.write_programs_output(),
+             'programs_purpose': source.get_programs_purpose(),
+             'programs': source.get_programs(),
+             'programs_output': source.get_programs_output(),
              'demo': source.get_demo(),
-             'compatibility': source.get('What works with what'),
-             'installation': source.get('Install it')}
-    marked = [f'<!-- part: {name} -->\n\n{source.relink(part)}' for name, part in parts.items()]
+             'compatibility': source.get_compatibility(),
+             'installation': source.get_installation()}
+    marked = [f'<!-- part: {name} -->\n\n{part}' for name, part in parts.items()]
     return '\n'.join(['Title: Front page', '', *marked])
 
 

@@ -15,11 +15,11 @@ import sys
 import tempfile
 
 import devhelp
+import excerpts
 import foreign
 import front
 import gallery
 import pages
-import readme
 import search_index
 import tabs
 
@@ -44,11 +44,10 @@ def write_content(arguments, folder):
     """Copies and writes the guides and the examples, with marks for what pages.py makes of their
     code."""
     guides = arguments.source / 'docs'
-    source = readme.Readme(arguments.source)
+    source = excerpts.Excerpts(arguments.source)
     texts = {path.name: pages.read(path)
              for path in [*guides.glob('*.md'), *map(pathlib.Path, arguments.interface)]}
-    texts |= {'installation.md': source.write_installation(),
-              'front.md': front.write_parts(source),
+    texts |= {'front.md': front.write_parts(source),
               **gallery.write_pages(arguments.source, source.get_demo())}
     for name, text in texts.items():
         (folder / name).write_text(tabs.mark_blocks(text), encoding='utf-8')
@@ -98,12 +97,12 @@ def main():
         search_index.write(book, entries)
         devhelp.finish(book, entries[book.name])
 
-    ratios = readme.read_ratios(pages.read(arguments.source / 'docs' / 'performance.md'))
+    ratios = excerpts.read_ratios(pages.read(arguments.source / 'docs' / 'performance.md'))
     front.write(arguments.site, books, parts, guides, introduction, ratios)
 
 
 if __name__ == '__main__':
     try:
         main()
-    except (subprocess.CalledProcessError, pages.Unexpected, readme.Missing) as error:
+    except (subprocess.CalledProcessError, pages.Unexpected, excerpts.Missing) as error:
         sys.exit(f'{pathlib.Path(__file__).name}: {error}')

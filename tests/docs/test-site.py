@@ -229,16 +229,17 @@ class Site:
                 for block in re.findall(r'<pre>(.*?)</pre>', read(path), re.DOTALL)]
 
     def test_front(self):
-        """The front page has the README's programs and table, and leads to all books and guides."""
+        """The front page has the guides' programs and table, and leads to all books and guides."""
         front, source = self.site / 'index.html', pathlib.Path(self.source)
-        section = read(source / 'README.md').partition('## The same in four languages')[2]
+        installation = read(source / 'docs' / 'installation.md')
+        section = installation.partition('## The same in four languages')[2]
         blocks = FENCED.findall(section.partition('\n## ')[0])
         assert {language for language, _ in blocks} == {*LANGUAGES, 'text'}, blocks
         code = self.code_of(front)
         check_none([language for language, text in blocks if shown(text) not in code],
                    'not on the front page')
-        demo = FENCED.search('```x' + read(source / 'README.md').partition('./run demo')[2]
-                             .partition('```')[2])
+        introduction = read(source / 'docs' / 'introduction.md')
+        demo = FENCED.search('```x' + introduction.partition('./run demo')[2].partition('```')[2])
         assert demo[2].strip() in code, code
         links = set(re.findall(r'href="([^"#]+)"', read(front)))
         first = self.first.name

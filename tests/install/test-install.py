@@ -4,8 +4,8 @@
 
 test-install.py SOURCE_ROOT BUILD_ROOT PART…: the build is set up anew with the
 prefix, as a user does it, with the options of BUILD_ROOT. The programs and the
-commands are those of README.md; they know the prefix from the environment that
-README.md tells to set, and nothing of the tree.
+commands are those of docs/installation.md; they know the prefix from the
+environment that it tells to set, and nothing of the tree.
 """
 
 import json
@@ -27,6 +27,7 @@ from exports import (PRIVATE_NODE, PUBLIC_NODE, read_exported_symbols, read_gir_
                      read_private_symbols)
 from peers import find_python_with
 
+BUILD = 'Build it'
 SAME = 'The same in four languages'
 OWN = 'Use it from your own project'
 PASSED_ON_OPTIONS = ['introspection', 'vapi', 'python', 'python_interpreter', 'gjs', 'gst',
@@ -76,14 +77,14 @@ class InstallTest:
         self.parts = parts
         self.folder = folder
         self.prefix = folder / 'prefix'
-        self.blocks = read_blocks(source_root / 'README.md')
+        self.blocks = read_blocks(source_root / 'docs' / 'installation.md')
         self.expected = get_block(self.blocks, SAME, 'text')
         self.bare_env = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         self.cc = shlex.split(os.environ.get('CC', 'cc'))
         self.cxx = shlex.split(os.environ.get('CXX', 'c++'))
 
-    def block(self, language, number=0):
-        return get_block(self.blocks, OWN, language, number)
+    def block(self, language, number=0, section=OWN):
+        return get_block(self.blocks, section, language, number)
 
     def write(self, name, text):
         path = self.folder / name
@@ -107,12 +108,13 @@ class InstallTest:
         return [f'-D{name}={values[name]}' for name in PASSED_ON_OPTIONS]
 
     def install_copy(self, name, umask, **env):
-        """Run the two commands of README.md in a copy of the source, and give its build folder."""
+        """Run the guide's two commands in a copy of the source, and give its build folder."""
         source = self.folder / name
         shutil.copytree(self.source_root, source,
                         ignore=shutil.ignore_patterns('.*', 'build*', 'corpus', '__pycache__'))
         options = self.build_options()
-        setup, install = self.block('sh').replace('/opt/mtldl', str(self.prefix)).splitlines()
+        commands = self.block('sh', 0, BUILD).replace('/opt/mtldl', str(self.prefix))
+        setup, install = commands.splitlines()
         for command in ([*shlex.split(setup), *options], [*shlex.split(install), '--quiet']):
             run(command, source, {**self.bare_env, **env}, umask=umask)
         return source / 'build-install'
@@ -130,11 +132,11 @@ class InstallTest:
                         {**self.bare_env, 'MTL_BUILD_DIR': str(self.build_root)}), f'{folder}\n')
 
     def test_installs_into_the_prefix(self):
-        """The two commands of README.md install, and only below the prefix."""
+        """The two commands of the guide install, and only below the prefix."""
         build = self.install_copy('source', 0o022)
         self.installed = read_files(self.prefix)
 
-        exports = self.block('sh', 1).replace('/opt/mtldl', str(self.prefix))
+        exports = self.block('sh', 1, BUILD).replace('/opt/mtldl', str(self.prefix))
         program = 'import json, os; print(json.dumps(dict(os.environ)))'
         printed = run(f'{exports}\n{shlex.join([sys.executable, "-c", program])}', self.folder,
                       self.bare_env)
@@ -154,9 +156,9 @@ class InstallTest:
         shutil.rmtree(build.parent)
 
     def test_c(self):
-        """C: the command of README.md compiles the program of README.md."""
+        """C: the guide's command compiles its program."""
         self.write_program('tensor.c', 'c')
-        self.run(self.block('sh', 2))
+        self.run(self.block('sh', 0))
         check_equal(self.run(['./tensor']), self.expected)
         # Programs need not find what the library is linked with.
         check_equal(self.pkg_config('--print-requires-private', 'mtldl-1'), [])
@@ -177,13 +179,13 @@ class InstallTest:
             check_equal(self.run(['project/build/tensor-vala']), self.expected)
 
     def test_vala(self):
-        """Vala: the command of README.md compiles the program of README.md."""
+        """Vala: the guide's command compiles its program."""
         self.write_program('tensor.vala', 'vala')
-        self.run(self.block('sh', 3))
+        self.run(self.block('sh', 1))
         check_equal(self.run(['./tensor']), self.expected)
 
     def test_python(self):
-        """Python: the program of README.md finds the library and its override."""
+        """Python: the guide's program finds the library and its override."""
         self.write_program('tensor.py', 'python')
         check_equal(self.run([sys.executable, 'tensor.py']), self.expected)
 
@@ -211,12 +213,12 @@ class InstallTest:
         check_equal(self.run([sys.executable, '-c', program]), '[0. 0.]\n')
 
     def test_gjs(self):
-        """gjs: the program of README.md finds the library and its override."""
+        """gjs: the guide's program finds the library and its override."""
         self.write_program('tensor.js', 'js')
         check_equal(self.run(['gjs', '-m', 'tensor.js']), self.expected)
 
     def test_gjs_legacy(self):
-        """gjs: imports.gi works as README.md says."""
+        """gjs: imports.gi works as the guide says."""
         program = self.block('js') + "print(Mtl.StridedView.from([1, 2]).toArray());\n"
         self.write('legacy.js', program)
         check_equal(self.run(['gjs', 'legacy.js']), '1,2\n')

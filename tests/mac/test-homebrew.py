@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests what the build takes for granted on a Mac: that Homebrew's packages are those that meson
-asks for, in `run` as in README.md, and that no warning of a newer g-ir-scanner ends it."""
+asks for, in `run` as in docs/installation.md, and that no warning of a newer g-ir-scanner ends
+it."""
 
 import re
 from pathlib import Path
@@ -71,13 +72,13 @@ def lists_of_run():
             for name, words in re.findall(r'(\w+)_packages=\(([^)]*)\)', darwin)}
 
 
-def list_of_readme():
+def list_of_guide():
     (line,) = re.findall(r'^\| Homebrew.*`brew install ([^`]*)` \|$',
-                         (ROOT / 'README.md').read_text(), re.MULTILINE)
+                         (ROOT / 'docs' / 'installation.md').read_text(), re.MULTILINE)
     return line.split()
 
 
-def check_lists(run, readme, dependencies, programs):
+def check_lists(run, guide, dependencies, programs):
     """What is wrong with the lists."""
     assert dependencies <= DEPENDENCIES.keys(), dependencies - DEPENDENCIES.keys()
     assert programs <= PROGRAMS.keys(), programs - PROGRAMS.keys()
@@ -85,8 +86,8 @@ def check_lists(run, readme, dependencies, programs):
               | {PROGRAMS[name] for name in programs}) - {None}
     everything = {formula for formulae in run.values() for formula in formulae}
     wrong = []
-    if readme != run['build']:
-        wrong.append(f'README.md has {readme}, run has {run["build"]}')
+    if guide != run['build']:
+        wrong.append(f'docs/installation.md has {guide}, run has {run["build"]}')
     if needed - everything:
         wrong.append(f'run does not install {sorted(needed - everything)}')
     if set(run['build']) - needed - TOOLS:
@@ -97,20 +98,20 @@ def check_lists(run, readme, dependencies, programs):
 
 
 def test_lists():
-    arguments = lists_of_run(), list_of_readme(), asked_for('dependency'), asked_for('find_program')
+    arguments = lists_of_run(), list_of_guide(), asked_for('dependency'), asked_for('find_program')
     assert {'gio-2.0', 'zlib', 'pygobject-3.0'} <= arguments[2] and 'valac' in arguments[3]
     assert check_lists(*arguments) == []
 
 
 def test_mistakes_are_noticed():
-    """Each formula that is missing in run or in README.md, and one too many."""
-    run, readme = lists_of_run(), list_of_readme()
+    """Each formula that is missing in run or in the guide, and one too many."""
+    run, guide = lists_of_run(), list_of_guide()
     dependencies, programs = asked_for('dependency'), asked_for('find_program')
-    for formula in readme:
-        less = [name for name in readme if name != formula]
+    for formula in guide:
+        less = [name for name in guide if name != formula]
         assert check_lists(run, less, dependencies, programs)
         assert check_lists(run | {'build': less}, less, dependencies, programs), formula
-    more = [*readme, 'libpng']
+    more = [*guide, 'libpng']
     assert check_lists(run | {'build': more}, more, dependencies, programs)
 
 

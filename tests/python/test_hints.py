@@ -91,8 +91,8 @@ def test_hints_that_do_not_match_are_found(tmp_path):
 
 def test_examples_and_guides(mypy, tmp_path):
     files = [*sorted((ROOT / "examples" / "python").glob("*.py")), ROOT / "examples" / "demo.py"]
-    for guide in ("README.md", "docs/getting-started.md", "docs/dlpack.md", "docs/files.md",
-                  "docs/python.md"):
+    for guide in ("README.md", "docs/installation.md", "docs/getting-started.md", "docs/dlpack.md",
+                  "docs/files.md", "docs/python.md"):
         path = tmp_path / (pathlib.Path(guide).stem.replace("-", "_") + ".py")
         path.write_text("\n".join(text for _, language, text in read_blocks(ROOT / guide)
                                   if language.partition("-")[0] == "python"))

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the programs of README.md and checks their output.
+"""Runs the programs of README.md and of docs/installation.md, and checks their output.
 
-test-readme.py README LANGUAGE…: the environment must be set up to find the
-library in the build tree or in an installation. "opening" is the Python program
-at the top.
+test-readme.py SOURCE_ROOT LANGUAGE…: the environment must be set up to find the library in the
+build tree or in an installation. "opening" is the Python program at the top of README.md.
 """
 
 import os
@@ -67,22 +66,24 @@ RUNNERS = {
 }
 
 
-def get_program(blocks, language):
-    """Returns the text of a program, and its expected output."""
+def get_program(root, language):
+    """Returns the file and the text of a program, and its expected output."""
     if language == OPENING:
-        return get_block(blocks, '', 'python') + OPENING_CHECK, ''
+        blocks = read_blocks(root / 'README.md')
+        return 'README.md', get_block(blocks, '', 'python') + OPENING_CHECK, ''
 
-    return get_block(blocks, SECTION, language), get_block(blocks, SECTION, 'text')
+    blocks = read_blocks(root / 'docs' / 'installation.md')
+    return ('docs/installation.md', get_block(blocks, SECTION, language),
+            get_block(blocks, SECTION, 'text'))
 
 
-def main(readme, languages):
-    blocks = read_blocks(pathlib.Path(readme))
+def main(root, languages):
     failed = 0
 
     print(f'1..{len(languages)}', flush=True)
     for number, language in enumerate(languages, 1):
         name, runner = RUNNERS[language]
-        program, expected = get_program(blocks, language)
+        page, program, expected = get_program(pathlib.Path(root), language)
         with tempfile.TemporaryDirectory() as folder:
             source = pathlib.Path(folder) / name
             source.write_text(program, encoding='utf-8')
@@ -93,7 +94,7 @@ def main(readme, languages):
 
         passed = printed == expected
         failed += not passed
-        print(f'{"ok" if passed else "not ok"} {number} README.md: {language}')
+        print(f'{"ok" if passed else "not ok"} {number} {page}: {language}')
         if not passed:
             for line in f'expected:\n{expected}printed:\n{printed}'.splitlines():
                 print(f'# {line}')

@@ -382,7 +382,7 @@ def find_scripts():
             continue
         if shebang or path.suffix in ('.sh', '.bash'):
             scripts[name] = Script(path.read_text())
-        elif name.startswith('.github/workflows/'):
+        elif path.match('.github/workflows/*.yml'):
             scripts[name] = Script(scripts_of_workflow(path.read_text()))
     return scripts
 

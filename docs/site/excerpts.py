@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Takes parts of README.md for pages, so that what its tests check is not typed again."""
+"""Takes parts of README.md and of guides for other pages, so that what tests check there is not
+typed again."""
 
 import re
 
@@ -7,15 +8,14 @@ import tabs
 
 FENCED = re.compile(r'^```([\w-]*)\n(.*?)^```\n?', re.DOTALL | re.MULTILINE)
 LINK = re.compile(r'\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^)\s]+)\)')
-# Where the sections that have become pages are.
-PAGES_OF_SECTIONS = {'use-it-from-your-own-project': 'installation.html',
-                     'install-it': 'installation.html'}
 PAGES_OF_FOLDERS = {'examples/': 'examples.html'}
-INSTALLATION = ('Install it', 'Use it from your own project')
+README, INSTALLATION, INTRODUCTION = 'README.md', 'docs/installation.md', 'docs/introduction.md'
+PROGRAMS = 'The same in four languages'
+DEMO = 'What sharing saves'
 
 
 class Missing(Exception):
-    """README.md or a page lacks what another page is made of."""
+    """A text lacks a part that another page is made of."""
 
 
 def read_sections(text):
@@ -29,8 +29,6 @@ def find_address(target):
     if re.match(r'https?:', target):
         return target
     path, _, anchor = target.partition('#')
-    if not path and anchor in PAGES_OF_SECTIONS:
-        return f'{PAGES_OF_SECTIONS[anchor]}#{anchor}'
     guide = re.fullmatch(r'docs/([\w-]+)\.md', path)
     if guide:
         return f'{guide[1]}.html' + (f'#{anchor}' if anchor else '')
@@ -39,10 +37,11 @@ def find_address(target):
     return PAGES_OF_FOLDERS.get(path)
 
 
-class Readme:
+class Excerpts:
     def __init__(self, root):
         self.root = root
-        self.sections = read_sections((root / 'README.md').read_text(encoding='utf-8'))
+        self.sections = {path: read_sections((root / path).read_text(encoding='utf-8'))
+                         for path in (README, INSTALLATION, INTRODUCTION)}
 
     def find_title(self, path):
         """Returns the title of a guide."""
@@ -50,8 +49,8 @@ class Readme:
         return match[1] if match else path
 
     def relink(self, text):
-        """Returns the Markdown with links to pages. Links to other files are only their text, and
-        guides have their titles for a text."""
+        """Returns the Markdown of the README with links to pages. Links to other files are only
+        their text, and guides have their titles for a text."""
         def replace(match):
             shown, target = match.groups()
             address = find_address(target)
@@ -59,55 +58,50 @@ class Readme:
             return f'[{shown}]({address})' if address else shown
         return LINK.sub(replace, text)
 
-    def get(self, heading):
-        if heading not in self.sections:
-            raise Missing(f'README.md has no section “{heading}”')
-        return self.sections[heading]
+    def get(self, path, heading):
+        if heading not in self.sections[path]:
+            raise Missing(f'{path} has no section “{heading}”')
+        return self.sections[path][heading]
 
-    def get_blocks(self, heading, languages):
+    def get_program_blocks(self, languages):
         """Returns the first block of each language, as Markdown, with nothing between them."""
         blocks = {}
-        for match in FENCED.finditer(self.get(heading)):
+        for match in FENCED.finditer(self.get(INSTALLATION, PROGRAMS)):
             blocks.setdefault(match[1], match[0])
         missing = [language for language in languages if language not in blocks]
         if missing:
-            raise Missing(f'“{heading}” of README.md has no block of {", ".join(missing)}')
+            raise Missing(f'“{PROGRAMS}” of {INSTALLATION} has no block of {", ".join(missing)}')
         return '\n'.join(blocks[language] for language in languages)
-
-    def get_paragraph_before(self, heading, start):
-        """Returns the paragraph before a block of code that begins so."""
-        paragraphs = self.get(heading).split('\n\n')
-        for before, after in zip(paragraphs, paragraphs[1:]):
-            if after.startswith(start):
-                return before
-        raise Missing(f'“{heading}” of README.md has no block “{start}”')
 
     def get_purpose(self):
         """Returns the first paragraph, without the sentence that leads to code."""
-        sentences = re.split(r'(?<=[.:])\s+(?=[A-Z]|mtldl)', self.get('').split('\n\n')[1])
-        return ' '.join(sentence for sentence in sentences if not sentence.endswith(':'))
+        sentences = re.split(r'(?<=[.:])\s+(?=[A-Z]|mtldl)', self.get(README, '').split('\n\n')[1])
+        return self.relink(' '.join(sentence for sentence in sentences
+                                    if not sentence.endswith(':')))
+
+    def get_compatibility(self):
+        return self.relink(self.get(README, 'What works with what'))
 
     def get_demo(self):
         """Returns the paragraph about `./run demo`, and the table that it prints."""
-        table = FENCED.search(self.get(''), self.get('').index('`./run demo`'))
-        return f'{self.get_paragraph_before("", table[0][:40])}\n\n{table[0]}'
+        text = self.get(INTRODUCTION, DEMO)
+        table = FENCED.search(text)
+        if table is None or '`./run demo`' not in text[:table.start()]:
+            raise Missing(f'“{DEMO}” of {INTRODUCTION} does not begin with `./run demo`')
+        return text[:table.end()]
 
-    def write_programs(self):
-        heading = 'The same in four languages'
-        return self.get_blocks(heading, tabs.LANGUAGES)
+    def get_programs(self):
+        return self.get_program_blocks(tabs.LANGUAGES)
 
-    def write_programs_purpose(self):
-        return self.get('The same in four languages').split('```')[0]
+    def get_programs_purpose(self):
+        """Returns the first sentence: the next one leads to the output."""
+        return self.get(INSTALLATION, PROGRAMS).split('```')[0].rpartition('. Then')[0] + '.'
 
-    def write_programs_output(self):
-        return self.get_blocks('The same in four languages', ['text'])
+    def get_programs_output(self):
+        return self.get_program_blocks(['text'])
 
-    def write_installation(self):
-        parts = ['Title: Installation', 'SPDX-License-Identifier: LGPL-2.1-or-later', '',
-                 '# Installation', '']
-        for heading in INSTALLATION:
-            parts += [f'## {heading}', '', self.relink(self.get(heading))]
-        return '\n'.join(parts)
+    def get_installation(self):
+        return self.get(INSTALLATION, 'Install it')
 
 
 def read_ratios(text):
