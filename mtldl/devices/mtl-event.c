@@ -50,9 +50,8 @@ struct _MtlEvent
 {
   GObject parent_instance;
 
-  MtlDevice *device;    /* NULL until the event is initialized */
-  MtlDevice *requested; /* may be NULL, and is from then on */
-  gpointer handle;      /* the device's, NULL for a host event */
+  MtlDevice *device; /* NULL for the default one until the event is initialized */
+  gpointer handle;   /* the device's, NULL for a host event */
 
   MtlForkLock lock;
   GCond signaled;
@@ -95,7 +94,6 @@ mtl_event_finalize (GObject *object)
   if (self->handle != NULL)
     MTL_DEVICE_GET_CLASS (self->device)->free_event (self->device, self->handle);
   g_clear_object (&self->device);
-  g_clear_object (&self->requested);
   lock (self); /* in a child, threads of the parent may be waiting for the condition */
   unlock (self);
   g_cond_clear (&self->signaled);
@@ -132,7 +130,7 @@ mtl_event_set_property (GObject      *object,
                         GParamSpec   *pspec)
 {
   if (prop_id == PROP_DEVICE)
-    MTL_EVENT (object)->requested = g_value_dup_object (value);
+    MTL_EVENT (object)->device = g_value_dup_object (value);
   else
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
 }
@@ -187,22 +185,17 @@ mtl_event_initable_init (GInitable     *initable,
                          GError       **error)
 {
   MtlEvent *self = MTL_EVENT (initable);
-  MtlDevice *device = self->requested != NULL ? self->requested : mtl_device_get_default ();
-  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
+  MtlDeviceClass *klass;
 
-  if (self->device != NULL)
+  if (self->device == NULL)
+    self->device = g_object_ref (mtl_device_get_default ());
+
+  klass = MTL_DEVICE_GET_CLASS (self->device);
+  if (klass->new_event == NULL || self->handle != NULL)
     return TRUE;
 
-  if (klass->new_event != NULL)
-    {
-      self->handle = klass->new_event (device, error);
-      if (self->handle == NULL)
-        return FALSE;
-    }
-
-  self->device = g_object_ref (device);
-  g_clear_object (&self->requested);
-  return TRUE;
+  self->handle = klass->new_event (self->device, error);
+  return self->handle != NULL;
 }
 
 static void
@@ -278,8 +271,7 @@ mtl_event_new_for_handle (gpointer    handle,
   if (kept == NULL)
     return NULL;
 
-  self = g_object_new (MTL_TYPE_EVENT, NULL);
-  self->device = g_object_ref (device);
+  self = g_object_new (MTL_TYPE_EVENT, "device", device, NULL);
   self->handle = kept;
   return self;
 }
