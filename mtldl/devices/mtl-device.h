@@ -48,7 +48,7 @@ MtlDevice     *mtl_device_get                   (MtlDeviceType    device_type,
 MTL_AVAILABLE_IN_1_0
 MtlDeviceType  mtl_device_get_device_type       (MtlDevice       *self);
 MTL_AVAILABLE_IN_1_0
-int            mtl_device_get_ordinal           (MtlDevice       *self);
+int            mtl_device_get_ordinal    (MtlDevice       *self);
 MTL_AVAILABLE_IN_1_0
 const char    *mtl_device_get_name              (MtlDevice       *self);
 MTL_AVAILABLE_IN_1_0

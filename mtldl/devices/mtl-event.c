@@ -50,8 +50,9 @@ struct _MtlEvent
 {
   GObject parent_instance;
 
-  MtlDevice *device; /* NULL for the default one until the event is initialized */
-  gpointer handle;   /* the device's, NULL for a host event */
+  MtlDevice *device;    /* NULL until the event is initialized */
+  MtlDevice *requested; /* may be NULL, and is from then on */
+  gpointer handle;      /* the device's, NULL for a host event */
 
   MtlForkLock lock;
   GCond signaled;
@@ -94,6 +95,7 @@ mtl_event_finalize (GObject *object)
   if (self->handle != NULL)
     MTL_DEVICE_GET_CLASS (self->device)->free_event (self->device, self->handle);
   g_clear_object (&self->device);
+  g_clear_object (&self->requested);
   lock (self); /* in a child, threads of the parent may be waiting for the condition */
   unlock (self);
   g_cond_clear (&self->signaled);
@@ -130,7 +132,7 @@ mtl_event_set_property (GObject      *object,
                         GParamSpec   *pspec)
 {
   if (prop_id == PROP_DEVICE)
-    MTL_EVENT (object)->device = g_value_dup_object (value);
+    MTL_EVENT (object)->requested = g_value_dup_object (value);
   else
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
 }
@@ -185,17 +187,22 @@ mtl_event_initable_init (GInitable     *initable,
                          GError       **error)
 {
   MtlEvent *self = MTL_EVENT (initable);
-  MtlDeviceClass *klass;
+  MtlDevice *device = self->requested != NULL ? self->requested : mtl_device_get_default ();
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
 
-  if (self->device == NULL)
-    self->device = g_object_ref (mtl_device_get_default ());
-
-  klass = MTL_DEVICE_GET_CLASS (self->device);
-  if (klass->new_event == NULL || self->handle != NULL)
+  if (self->device != NULL)
     return TRUE;
 
-  self->handle = klass->new_event (self->device, error);
-  return self->handle != NULL;
+  if (klass->new_event != NULL)
+    {
+      self->handle = klass->new_event (device, error);
+      if (self->handle == NULL)
+        return FALSE;
+    }
+
+  self->device = g_object_ref (device);
+  g_clear_object (&self->requested);
+  return TRUE;
 }
 
 static void
@@ -271,7 +278,8 @@ mtl_event_new_for_handle (gpointer    handle,
   if (kept == NULL)
     return NULL;
 
-  self = g_object_new (MTL_TYPE_EVENT, "device", device, NULL);
+  self = g_object_new (MTL_TYPE_EVENT, NULL);
+  self->device = g_object_ref (device);
   self->handle = kept;
   return self;
 }
