@@ -166,7 +166,7 @@ find_reason_against_lending (MtlStridedView *view)
     return "A view with negative strides cannot be lent";
   if (mtl_strided_view_is_read_only (view))
     return "A read-only view cannot be lent";
-  if (mtl_device_get_device_type (mtl_strided_view_get_device (view)) != MTL_DEVICE_TYPE_METAL
+  if (view_device (view).device_type != MTL_DEVICE_TYPE_METAL
       && !mtl_strided_view_is_host_accessible (view))
     return "A view of another device's memory cannot be lent";
   if (begins_within_byte (view))
@@ -183,7 +183,7 @@ check_lending (MtlStridedView *view)
   DLManagedTensorVersioned *managed;
   GError *error = NULL;
 
-  if (mtl_device_get_device_type (mtl_strided_view_get_device (view)) != MTL_DEVICE_TYPE_METAL)
+  if (view_device (view).device_type != MTL_DEVICE_TYPE_METAL)
     return TRUE;
 
   managed = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY, NULL, &error);

@@ -329,7 +329,7 @@ mtl_tensor_file_list_names (MtlTensorFile *self)
 }
 
 static const char **
-match_loadable_names (MtlTensorFile *self,
+match_names (MtlTensorFile *self,
              const char    *pattern,
              gboolean       refused)
 {
@@ -373,7 +373,7 @@ mtl_tensor_file_match_loadable_names (MtlTensorFile *self,
 {
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
 
-  return match_loadable_names (self, pattern, FALSE);
+  return match_names (self, pattern, FALSE);
 }
 
 /**
@@ -397,7 +397,7 @@ mtl_tensor_file_match_refused_names (MtlTensorFile *self,
 {
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
 
-  return match_loadable_names (self, pattern, TRUE);
+  return match_names (self, pattern, TRUE);
 }
 
 /* If there are several files, the metadata are those of the first that could be opened. */

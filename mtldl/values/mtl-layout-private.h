@@ -195,6 +195,16 @@ gboolean  mtl_layout_new_dense_for_axes (const gint64  *shape,
                                          MtlLayout     *result,
                                          GError       **error);
 
+/* In F order, or else in C order. */
+static inline void
+mtl_axes_fill (int      *axes,
+               gsize     n_dims,
+               MtlOrder  order)
+{
+  for (gsize i = 0; i < n_dims; i++)
+    axes[i] = order == MTL_ORDER_F ? n_dims - 1 - i : i;
+}
+
 gboolean  mtl_order_check             (MtlOrder  order,
                                        GError  **error);
 

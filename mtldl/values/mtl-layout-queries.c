@@ -255,13 +255,9 @@ mtl_layout_is_contiguous (const MtlLayout *self,
            || mtl_layout_is_contiguous (self, MTL_ORDER_F);
 
   if (order == MTL_ORDER_K)
-    {
-      mtl_layout_get_stride_order (self, axes);
-      return is_packed (self, axes);
-    }
-
-  for (guint32 i = 0; i < self->n_dims; i++)
-    axes[i] = order == MTL_ORDER_C ? i : self->n_dims - 1 - i;
+    mtl_layout_get_stride_order (self, axes);
+  else
+    mtl_axes_fill (axes, self->n_dims, order);
 
   return is_packed (self, axes);
 }

@@ -279,16 +279,7 @@ mtl_order_check (MtlOrder   order,
   return FALSE;
 }
 
-static void
-fill_axes (gsize     n_dims,
-           MtlOrder  order,
-           int      *axes)
-{
-  for (gsize i = 0; i < n_dims; i++)
-    axes[i] = order == MTL_ORDER_F ? n_dims - 1 - i : i;
-}
-
-/* K and ANY are C order, as no axis has an order yet. */
+/* Without axes that have an order, K and ANY are C order. */
 gboolean
 mtl_layout_new_dense (const gint64  *shape,
                       gsize          n_dims,
@@ -302,7 +293,7 @@ mtl_layout_new_dense (const gint64  *shape,
   if (!mtl_order_check (order, error))
     return FALSE;
 
-  fill_axes (MIN (n_dims, MTL_LAYOUT_MAX_DIMS), order, axes);
+  mtl_axes_fill (axes, MIN (n_dims, MTL_LAYOUT_MAX_DIMS), order);
   return mtl_layout_new_dense_for_axes (shape, n_dims, axes, n_dims, item_bits, result, error);
 }
 
@@ -369,7 +360,7 @@ mtl_layout_get_axes_in_order (const MtlLayout  *self,
   if (order == MTL_ORDER_K && !mtl_layout_is_contiguous (self, MTL_ORDER_C))
     mtl_layout_get_stride_order (self, axes);
   else
-    fill_axes (self->n_dims, order, axes);
+    mtl_axes_fill (axes, self->n_dims, order);
 
   return TRUE;
 }

@@ -179,6 +179,19 @@ copy_to_type (MtlStridedView    *self,
   return mtl_strided_view_copy_to (self, device, mode, type, order, monitor, error);
 }
 
+/* The view itself if it lies in that order. */
+static MtlStridedView *
+get_in_order (MtlStridedView    *self,
+              MtlOrder           order,
+              const MtlMonitor  *monitor,
+              GError           **error)
+{
+  if (order == MTL_ORDER_K || mtl_layout_is_contiguous (&self->layout, order))
+    return g_object_ref (self);
+
+  return copy_to_type (self, self->type, order, monitor, error);
+}
+
 /**
  * mtl_strided_view_copy_from:
  * @self: the view to write to
@@ -407,10 +420,7 @@ mtl_strided_view_to_contiguous_monitored (MtlStridedView    *self,
 {
   MTL_USE_VIEW (self);
 
-  if (mtl_layout_is_contiguous (&self->layout, MTL_ORDER_C))
-    return g_object_ref (self);
-
-  return copy_to_type (self, self->type, MTL_ORDER_C, monitor, error);
+  return get_in_order (self, MTL_ORDER_C, monitor, error);
 }
 
 /**
@@ -466,12 +476,7 @@ mtl_strided_view_to_dtype_monitored (MtlStridedView    *self,
 
   type = mtl_element_type_new (dtype);
   if (mtl_element_type_equal (self->type, type))
-    {
-      if (order == MTL_ORDER_K || mtl_layout_is_contiguous (&self->layout, order))
-        return g_object_ref (self);
-
-      return copy_to_type (self, type, order, monitor, error);
-    }
+    return get_in_order (self, order, monitor, error);
 
   if (!mtl_element_type_check_numeric (type, error)
       || !mtl_element_type_check_numeric (self->type, error))

@@ -67,7 +67,8 @@ add_elements (Survey          *self,
   MtlMonitor part;
 
   if (monitor != NULL)
-    part = (MtlMonitor){ monitor->cancellable, monitor->report != NULL ? report_part : NULL, self };
+    part = (MtlMonitor) { monitor->cancellable,
+                          monitor->report != NULL ? report_part : NULL, self };
 
   if (!mtl_host_elements_init_read (&elements, view, error)
       || !mtl_host_elements_spread_lanes (&elements, error)
@@ -722,7 +723,7 @@ find_reduced_axes (const MtlLayout  *layout,
  * // The mean of each channel of a batch of images, whose axes are N, C, H and W.
  * g_autoptr (MtlStridedView) means =
  *   mtl_strided_view_reduce (images, MTL_REDUCTION_MEAN, (int[]) { 0, -2, -1 }, 3,
- *                                       NULL, error);
+ *                            NULL, error);
  * ```
  *
  * Errors:
@@ -787,26 +788,26 @@ typedef struct
   MtlReduction reduction;
   int *axes;
   gsize n_axes;
-} StatisticCall;
+} ReduceCall;
 
 static void
-statistic_call_clear (gpointer data)
+reduce_call_clear (gpointer data)
 {
-  StatisticCall *call = data;
+  ReduceCall *call = data;
 
   g_clear_pointer (&call->axes, g_free);
 }
 
 static gpointer
-run_compute_statistic (gpointer           self,
-                       gpointer           data,
-                       const MtlMonitor  *monitor,
-                       GError           **error)
+run_reduce (gpointer           self,
+            gpointer           data,
+            const MtlMonitor  *monitor,
+            GError           **error)
 {
-  StatisticCall *call = data;
+  ReduceCall *call = data;
 
   return mtl_strided_view_reduce (self, call->reduction, call->axes, call->n_axes,
-                                             monitor->cancellable, error);
+                                  monitor->cancellable, error);
 }
 
 /**
@@ -834,14 +835,14 @@ mtl_strided_view_reduce_async (MtlStridedView      *self,
                                GAsyncReadyCallback  callback,
                                gpointer             user_data)
 {
-  StatisticCall *call;
+  ReduceCall *call;
 
   g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
   g_return_if_fail (axes != NULL || n_axes == 0);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = mtl_async_call_new (sizeof *call, run_compute_statistic, g_object_unref,
-                             statistic_call_clear, G_PRIORITY_DEFAULT);
+  call = mtl_async_call_new (sizeof *call, run_reduce, g_object_unref,
+                             reduce_call_clear, G_PRIORITY_DEFAULT);
   call->reduction = reduction;
   call->axes = g_memdup2 (axes, n_axes * sizeof *axes);
   call->n_axes = n_axes;

@@ -790,11 +790,11 @@ const ALLOCATING = {
     'Buffer': ['new', 'new_from_bytes', 'new_uninitialized'],
     'Buffer.prototype': ['copy', 'copy_async', 'dup_bytes', 'dup_bytes_async'],
     'StridedView': ['new_arange', 'new_arange_int64', 'new_filled', 'new_from_bytes',
-        'new_from_bytes_with_byte_strides', 'new_from_doubles', 'new_from_variant', 'new_zeros_like',
-        'new_uninitialized', 'new_zeros'],
-    'StridedView.prototype': ['reduce', 'reduce_async', 'copy', 'copy_async',
-        'dup_bytes', 'dup_bytes_async', 'export_dlpack', 'to_contiguous',
-        'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype', 'to_dtype_async'],
+        'new_from_bytes_with_byte_strides', 'new_from_doubles', 'new_from_variant',
+        'new_uninitialized', 'new_zeros', 'new_zeros_like'],
+    'StridedView.prototype': ['copy', 'copy_async', 'dup_bytes', 'dup_bytes_async',
+        'export_dlpack', 'reduce', 'reduce_async', 'to_contiguous', 'to_contiguous_async',
+        'to_device', 'to_device_async', 'to_dtype', 'to_dtype_async'],
     'TensorFile.prototype': ['load_view', 'load_view_async', 'load_views', 'load_views_async'],
     'TensorFileEntry.prototype': ['load_view', 'load_view_async'],
 };
@@ -1018,7 +1018,7 @@ function _watchReturned() {
         _wrap(Mtl.TensorFile.prototype, name, _releaseReturned);
 }
 
-// new Mtl.Buffer({size, device, storage_mode}) allocates memory, or throws.
+// new Mtl.Buffer({size, device, storage_mode}) and new Mtl.Event({device}) are ready, or throw.
 function _initializeObjects(prototype) {
     const {_init: construct} = prototype;
 
