@@ -124,7 +124,7 @@ def test_metal_itself(cpu):
 
 # These use what only Linux has.
 LINUX_ALONE = ("tests/faults/", "mtldl/devices/mtl-metal-device-none.c",
-               "mtldl-gtk/mtl-gtk-dmabuf.c", "tests/gtk/test-dmabuf")
+               "bridges/gtk/mtl-gtk-dmabuf.c", "tests/gtk/test-dmabuf")
 
 
 def left_over():
