@@ -81,7 +81,7 @@ def test_install_name(cpu, library):
 
 
 @pytest.mark.parametrize("name", ["mtldl/libmtldl-1.0.dylib",
-                                  "bridges/libmtldl-pixbuf-1.0.dylib", "tools/mtldl",
+                                  "bridges/libmtldl-pixbuf-1.0.dylib", "cli/mtldl",
                                   "tests/metal/test-metal-wrap-real"])
 @each_build
 def test_references(cpu, name):

@@ -23,7 +23,7 @@ LAYERS = ['base', 'values', 'kernels', 'files', 'devices', 'memory', 'views', 'd
           'tensor-files']
 
 # The folders with C code. They only share exported symbols.
-PARTS = ['mtldl', 'bridges/gst', 'bridges/gtk', 'bridges/pixbuf', 'introspection', 'tools']
+PARTS = ['mtldl', 'bridges/gst', 'bridges/gtk', 'bridges/pixbuf', 'introspection', 'cli']
 
 
 def layer_of(path):
