@@ -1,18 +1,23 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""usage: coverage.py BUILD GCOV: prints how many lines and branches of each
-folder of the library the tests have run, from the files that they left in the
-build folder.
+"""usage: ./run coverage
 
-Fails if a folder is below its limit.
+Prints how many lines and branches of each folder of the library the tests in C run, with each kind
+of device as the default, and those over the double of Metal. Fails if a folder is below its limit.
 """
 
 import collections
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+import builds  # noqa: E402
+
+DEVICES = ["none", "unified", "discrete"]
 
 # The lower limits, in per cent.
 LEAST = {
@@ -46,9 +51,28 @@ def counts_by_folder(build, gcov):
     return folders
 
 
-def main(build, gcov):
-    failed = False
-    folders = counts_by_folder(build, gcov)
+def run_tests(build):
+    """Returns True if they all pass."""
+    for path in build.rglob("*.gcda"):
+        path.unlink()
+    passed = True
+    for device in DEVICES:
+        more = ["--suite", "c-on-device", "--suite", "metal"] if device == DEVICES[0] else []
+        try:
+            builds.quietly(["meson", "test", "-C", build, "--num-processes", builds.JOBS,
+                            "--print-errorlogs", "--suite", "c", *more], build / "tests.log",
+                           env=os.environ | {"METAL_DOUBLE": device})
+        except builds.Failed:
+            passed = False
+    return passed
+
+
+def main():
+    builds.need("for the coverage", "@build", "@double", "gcovr")
+    version = builds.need_clang_tools()
+    build = builds.configure("coverage")
+    failed = not run_tests(build)
+    folders = counts_by_folder(build, f"llvm-cov-{version} gcov")
     print(f"{'':16}", *(f"{name:>8} {'run':>6} {'%':>6} {'least':>6}"
                         for name in ("lines", "branches")))
     for name in sorted(folders.keys() | LEAST.keys()):
@@ -64,4 +88,9 @@ def main(build, gcov):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    if sys.argv[1:]:
+        sys.exit(__doc__)
+    try:
+        sys.exit(main())
+    except builds.Failed:
+        sys.exit(1)

@@ -1,8 +1,9 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""usage: mutants.py BUILD REPORT.xml [MUTANT…]: whether the tests over the
-double of Metal tell wrong code from right code.
-       mutants.py BUILD REPORT.xml --drawn N [SEED]: the same with N mistakes that are drawn at
-random, the same ones for the same SEED. Those that compile and survive have to be in survivors.txt.
+"""usage: ./run mutants [MUTANT…]: checks that the tests over the double of Metal tell wrong code
+from right code.
+       ./run mutants --drawn N [SEED]: the same with N mistakes that are drawn at random, the same
+ones for the same SEED. Those that compile and survive have to be in survivors.txt.
 
 The table at the end, and the report, have them by kind: patches by what they concern, drawn ones by
 what they change.
@@ -31,6 +32,9 @@ from pathlib import Path
 import drawn
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+import builds  # noqa: E402
+
 PATCHES = ROOT / "tests" / "metal-double" / "mutants"
 SEED = 18  # of what is drawn, if none is given
 BRIDGE = "mtldl/libmetal-bridge.a"  # of one source, which stands for itself in the link
@@ -108,7 +112,7 @@ class Build:
         self.folder = folder
         tests = json.loads(run(["meson", "introspect", "--tests", folder], folder))
         self.tests = {test["name"]: Test(test) for test in tests
-                      if test["suite"] == ["mtldl:metal"]
+                      if "mtldl:metal" in test["suite"] and "mtldl:metal-real" not in test["suite"]
                       and test["cmd"][0].startswith(f"{folder}/tests/metal/")
                       or more_tests and test["suite"][0] == "mtldl:c"
                       and re.match(more_tests, test["name"])}
@@ -305,9 +309,16 @@ def main_drawn(folder, report, n, seed=SEED):
     return any(row["survived"] for row in table.rows.values())
 
 
-def main(folder, report, *names):
+def main(*names):
+    if {"-h", "--help"} & {*names}:
+        print(__doc__)
+        return False
+    builds.need("for the mutants", "@build", "@double")
+    folder = builds.build("metal")
+    reports = Path(os.environ.get("MTL_TEST_REPORTS", folder))
     if names[:1] == ("--drawn",):
-        return main_drawn(folder, report, *names[1:])
+        return main_drawn(folder, reports / "drawn-mutants.xml", *names[1:])
+    report = reports / "mutants.xml"
     patches = sorted(PATCHES.glob("*.patch"))
     if names:
         patches = [PATCHES / f"{name.removesuffix('.patch')}.patch" for name in names]
@@ -335,3 +346,5 @@ if __name__ == "__main__":
         sys.exit(main(*sys.argv[1:]))
     except Mistake as mistake:
         sys.exit(str(mistake))
+    except builds.Failed:
+        sys.exit(1)

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# other-debian.sh FOLDER SUITE [--keep] [ARGUMENT…]: runs `./run test ARGUMENT…` on the tracked
-# files, in a new system of another suite of Debian, such as trixie. The reports are in
-# FOLDER/reports afterwards. With --keep, the system in FOLDER/kept is used again and again, and
-# only builds what has changed. As root, which chroot(8) needs.
+# other-debian.sh SUITE [--keep] [ARGUMENT…]: runs `./run test ARGUMENT…` on the tracked files, in
+# a new system of another suite of Debian, such as trixie. The reports are in build-SUITE/reports
+# afterwards. With --keep, the system in build-SUITE/kept is used again and again, and only builds
+# what has changed. As root, which chroot(8) needs.
 
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/systems.sh"
-
+arguments=("$@")
 suite=$1
+. "$(dirname "${BASH_SOURCE[0]}")/systems.sh" "$suite"
 shift
 make_system "$suite" apt "$suite"
 if [[ ${1:-} == --keep ]]; then

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# packages.sh FOLDER [TEST…]: makes the Debian packages of the tracked files in FOLDER, in a
+# ./run packages [TEST…]: makes the Debian packages of the tracked files in build-packages/, in a
 # new system that has only what they are built with, checks them with lintian, and uses them in
 # other new systems: all tests of debian/tests, or those that are named. As root, which chroot(8)
 # needs.
 
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/systems.sh"
+arguments=("$@")
+. "$(dirname "${BASH_SOURCE[0]}")/systems.sh" packages
 
 version=$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 name=mtldl-$version

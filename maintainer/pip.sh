@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# pip.sh FOLDER SUITE: makes a source distribution in FOLDER, and installs it in new systems
+# pip.sh SUITE: makes a source distribution in build-pip/, and installs it in new systems
 # with the commands of docs/installation.md: beside the system's PyGObject, with pip's own, and with
 # the newest of pip's on a newer suite of Debian. As root, which chroot(8) needs.
 
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/systems.sh"
+arguments=("$@")
+. "$(dirname "${BASH_SOURCE[0]}")/systems.sh" pip
 
 newer=$1
 system=$folder/system
@@ -34,6 +35,7 @@ END
 }
 
 make_source () {
+  maintainer/need.sh 'to make a source distribution' python3-build python3-venv
   say 'Making a source distribution'
   rm -f "$folder"/mtldl-*.tar.gz
   python3 -m build --sdist --outdir "$folder" . >"$folder/source.log" 2>&1 \

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# release.sh FOLDER VERSION [--without STEP]…: checks the commit that is checked out, and makes all
-# that is published of a release in FOLDER/VERSION, from clones of that commit in FOLDER/work. It
-# publishes nothing.
+# ./run release VERSION [--without STEP]…: checks the commit that is checked out, and makes all that
+# is published of a release in build-release/VERSION, from clones of that commit in
+# build-release/work. It publishes nothing.
 
 set -euo pipefail
 
@@ -38,14 +38,13 @@ is_left_out () {
 }
 
 parse_arguments () {
-  folder=$1
-  version=${2:-}
+  version=${1:-}
   left_out=()
   if [[ ! $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]; then
     usage
   fi
 
-  shift 2
+  shift
   while (( $# > 0 )); do
     if [[ $1 != --without || " ${steps[*]:1} " != *" ${2:-} "* || -z ${2:-} ]]; then
       usage
@@ -132,6 +131,7 @@ step_versions () {
 make_clones () {
   local clone
 
+  folder=${MTL_BUILD_DIR:-build}-release
   unset MTL_BUILD_DIR
   mkdir -p "$folder"
   folder=$(cd "$folder" && pwd)
@@ -192,6 +192,7 @@ archive_source () {
 }
 
 step_tarball () {
+  maintainer/need.sh 'to make a release' xz-utils
   in_source archive_source >"$results/$tarball"
   in_second archive_source | cmp - "$results/$tarball"
 }
@@ -234,6 +235,7 @@ step_sdist () {
     echo 'There is no pyproject.toml to make one with.'
     return
   fi
+  maintainer/need.sh 'to make a source distribution' python3-build python3-venv
   python3 -m build --sdist --outdir "$results" "$source"
 }
 
@@ -314,6 +316,9 @@ main () {
   step_versions
   make_clones
   run_steps
+  if (( EUID == 0 )); then
+    chown -hR "${SUDO_UID:-0}:${SUDO_GID:-0}" "$folder"
+  fi
   say_what_is_left
 }
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""screenshot.py PROGRAM FOLDER
+"""usage: ./run screenshot
 
-What a user sees of mtldl-viewer: tensor-viewer.png, and -dark.png of a picture; and of the
-examples: example-tensor-viewer.png, and what those with pictures read and save,
+Takes pictures in docs/ of mtldl-viewer: tensor-viewer.png, and -dark.png of a picture; and of the
+examples: example-tensor-viewer.png, and the pictures that some read and save,
 example-picture-before.png and example-picture.png; example-video.png and example-spectrum.png.
 """
 
+import os
 import pathlib
 import struct
 import subprocess
@@ -16,9 +17,11 @@ import time
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / 'tests'))
 sys.path.append(str(ROOT / 'tests' / 'examples'))
 
 import numpy as np
+import builds
 from gtk_program import LiveProgram, Program, Screen, load_picture, write_safetensors
 
 SIZE = 128
@@ -143,8 +146,11 @@ def change_picture(out):
     save(load_picture(after), after)
 
 
-def main(viewer, out):
-    out = pathlib.Path(out)
+def main():
+    builds.need('for the screenshots', '@build', '@demo', '@viewer')
+    folder = builds.build()
+    os.environ.update(builds.environment())
+    viewer, out = folder / 'viewer' / 'mtldl-viewer', ROOT / 'docs'
     change_picture(out)
     with tempfile.TemporaryDirectory() as name, Screen(pathlib.Path(name)) as screen:
         folder = pathlib.Path(name)
@@ -159,4 +165,9 @@ def main(viewer, out):
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    if sys.argv[1:]:
+        sys.exit(__doc__)
+    try:
+        main()
+    except builds.Failed:
+        sys.exit(1)

@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes new systems of Debian, and runs commands in them, as root. A script reads this file first:
-# its first argument is the folder for the systems, which is taken off as $folder. It goes on in the
-# root of the source.
+# Makes new systems of Debian, and runs commands in them, as root. A script reads this file first,
+# and says for what: . systems.sh NAME. $folder is its folder, build-NAME. It goes on in the root of
+# the source.
 
-# What is mounted is seen by nobody else, and goes with this process.
-if [[ ${1:-} != --unshared ]]; then
-  exec unshare --mount "$0" --unshared "$@"
-fi
-
-mkdir -p "$2"
-folder=$(cd "$2" && pwd)
+folder=${MTL_BUILD_DIR:-$(dirname "${BASH_SOURCE[0]}")/../build}-$1
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
 systems=$folder/systems # their archives
-shift 2
+
+# Mounts are private to the second process, and go with it. Its files go to the caller of sudo.
+if [[ ${unshared:-} != 1 ]]; then
+  if [[ ! -f /etc/debian_version ]] || (( EUID != 0 )); then
+    echo 'New systems are made on Debian, as root.' >&2
+    exit 1
+  fi
+  "$(dirname "${BASH_SOURCE[0]}")/need.sh" 'to make a new system' git mmdebstrap autopkgtest
+  status=0
+  unshared=1 unshare --mount "$0" ${arguments[@]+"${arguments[@]}"} || status=$?
+  chown -hR "${SUDO_UID:-0}:${SUDO_GID:-0}" "$folder"
+  exit "$status"
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 say () {

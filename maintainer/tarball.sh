@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# tarball.sh FOLDER TARBALL PACKAGE…: builds the release in the tarball, and tests it, in a new
-# system in FOLDER that has only these packages: neither a repository nor anything else of this
-# machine. As root, which chroot(8) needs.
+# tarball.sh: makes a release's tarball of the last commit, and builds and tests it in a new system
+# in build-packages/ that has only the packages for that: neither a repository nor anything else of
+# this machine. As root, which chroot(8) needs.
 
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/systems.sh"
+arguments=("$@")
+. "$(dirname "${BASH_SOURCE[0]}")/systems.sh" packages
 
-tarball=$1
+build=${MTL_BUILD_DIR:-build}
+rm -rf "$build/meson-dist"
+meson dist -C "$build" --no-tests --formats xztar
+tarball=$(ls "$build"/meson-dist/*.tar.xz)
 name=$(basename "$tarball" .tar.xz)
-shift
+set -- $(maintainer/need.sh --print @build) git man-db python3-numpy python3-pytest
 system=$folder/release-system
 
 make_system test apt
@@ -25,4 +29,4 @@ within "$system" bash -ec "cd /root/$name
     || { cat build.log; exit 1; }
   set -o pipefail
   MTL_TEST_SECONDS=1 meson test -C build --print-errorlogs --timeout-multiplier 2 \
-    --suite structure --suite c --suite gjs --suite vala --suite python | grep -v '^\['"
+    --suite structure --suite source --suite c --suite gjs --suite vala --suite python | grep -v '^\['"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests what the build takes for granted on a Mac: that Homebrew's packages are those that meson
-asks for, in `run` as in docs/installation.md, and that no warning of a newer g-ir-scanner ends
+asks for, in `need.sh` as in docs/installation.md, and that no warning of a newer g-ir-scanner ends
 it."""
 
 import re
@@ -64,8 +64,8 @@ def asked_for(function):
     return {name for name in names if not name.endswith(('.py', '.sh')) and '@' not in name}
 
 
-def lists_of_run():
-    text = (ROOT / 'run').read_text()
+def lists_of_formulae():
+    text = (ROOT / 'maintainer' / 'need.sh').read_text()
     darwin = text[text.index('if [[ $(uname) == Darwin ]]; then\n  build_packages='):]
     darwin = darwin[:darwin.index('\nfi\n')]
     return {name: words.split()
@@ -78,41 +78,42 @@ def list_of_guide():
     return line.split()
 
 
-def check_lists(run, guide, dependencies, programs):
+def check_lists(lists, guide, dependencies, programs):
     """What is wrong with the lists."""
     assert dependencies <= DEPENDENCIES.keys(), dependencies - DEPENDENCIES.keys()
     assert programs <= PROGRAMS.keys(), programs - PROGRAMS.keys()
     needed = ({DEPENDENCIES[name] for name in dependencies}
               | {PROGRAMS[name] for name in programs}) - {None}
-    everything = {formula for formulae in run.values() for formula in formulae}
+    everything = {formula for formulae in lists.values() for formula in formulae}
     wrong = []
-    if guide != run['build']:
-        wrong.append(f'docs/installation.md has {guide}, run has {run["build"]}')
+    if guide != lists['build']:
+        wrong.append(f'docs/installation.md has {guide}, need.sh has {lists["build"]}')
     if needed - everything:
-        wrong.append(f'run does not install {sorted(needed - everything)}')
-    if set(run['build']) - needed - TOOLS:
-        wrong.append(f'run installs {sorted(set(run["build"]) - needed - TOOLS)} for nothing')
-    if not TOOLS <= set(run['build']):
-        wrong.append(f'run does not install {sorted(TOOLS - set(run["build"]))}')
+        wrong.append(f'need.sh does not install {sorted(needed - everything)}')
+    if set(lists['build']) - needed - TOOLS:
+        wrong.append(f'need.sh installs {sorted(set(lists["build"]) - needed - TOOLS)} for nothing')
+    if not TOOLS <= set(lists['build']):
+        wrong.append(f'need.sh does not install {sorted(TOOLS - set(lists["build"]))}')
     return wrong
 
 
 def test_lists():
-    arguments = lists_of_run(), list_of_guide(), asked_for('dependency'), asked_for('find_program')
+    arguments = (lists_of_formulae(), list_of_guide(), asked_for('dependency'),
+                 asked_for('find_program'))
     assert {'gio-2.0', 'zlib', 'pygobject-3.0'} <= arguments[2] and 'valac' in arguments[3]
     assert check_lists(*arguments) == []
 
 
 def test_mistakes_are_noticed():
-    """Each formula that is missing in run or in the guide, and one too many."""
-    run, guide = lists_of_run(), list_of_guide()
+    """Each formula that is missing in need.sh or in the guide, and one too many."""
+    lists, guide = lists_of_formulae(), list_of_guide()
     dependencies, programs = asked_for('dependency'), asked_for('find_program')
     for formula in guide:
         less = [name for name in guide if name != formula]
-        assert check_lists(run, less, dependencies, programs)
-        assert check_lists(run | {'build': less}, less, dependencies, programs), formula
+        assert check_lists(lists, less, dependencies, programs)
+        assert check_lists(lists | {'build': less}, less, dependencies, programs), formula
     more = [*guide, 'libpng']
-    assert check_lists(run | {'build': more}, more, dependencies, programs)
+    assert check_lists(lists | {'build': more}, more, dependencies, programs)
 
 
 def test_warnings_of_scanner():

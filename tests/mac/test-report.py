@@ -273,7 +273,8 @@ def test_common_names(mac):
 
 def test_command(mac):
     """`./run mac` gives the folders and the packages on a Mac, and refuses elsewhere."""
-    shutil.copy(ROOT / 'run', mac.tree / 'run')
+    for name in ('run', 'maintainer/mac.sh', 'maintainer/need.sh'):
+        shutil.copy(ROOT / name, mac.tree / name)
     write_script(mac.tree / 'maintainer' / 'mac.py', 'import sys; print(sys.argv[1:])')
     environment = {**mac.environment, 'MTL_BUILD_DIR': '/b', 'MTL_VENV_DIR': '/v'}
 

@@ -5,6 +5,7 @@
 A small repository has only the files that say which version there is.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -42,7 +43,7 @@ REFUSED = [
 
 class Repository:
     def __init__(self, source, folder):
-        self.folder = folder
+        self.folder, self.build = folder, folder.parent / 'build'
         for name in FILES:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source / name, folder / name)
@@ -79,9 +80,10 @@ class Repository:
     def release(self, *arguments, without=HEAVY):
         """Returns the exit status and all that is said."""
         options = [word for step in without for word in ('--without', step)]
-        result = subprocess.run(['bash', 'maintainer/release.sh', self.folder.parent / 'release',
-                                 *arguments, *options], cwd=self.folder, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        result = subprocess.run(['bash', 'maintainer/release.sh', *arguments, *options],
+                                cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT,
+                                env=os.environ | {'MTL_BUILD_DIR': str(self.build)})
         return result.returncode, result.stdout
 
 
@@ -125,7 +127,7 @@ def check_results(report, repository):
     outcome = repository.release(VERSION)
     report.add('what is left out is said', outcome, 0,
                f'This is not a release, as these steps were left out: {" ".join(HEAVY)}\n')
-    results = repository.folder.parent / 'release' / VERSION
+    results = Path(f'{repository.build}-release') / VERSION
     report.add('there is a file of sums', (0, str([*map(str, results.iterdir())])), 0,
                str(results / 'SHA256SUMS'))
     report.add('recipes need the tarball', repository.release(VERSION, without=HEAVY[:-1]), 1,
