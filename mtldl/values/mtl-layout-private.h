@@ -226,7 +226,7 @@ gboolean  mtl_layout_add_up_bounds    (const MtlLayout *self,
                                        gint64          *min,
                                        gint64          *max);
 
-/* Queries: mtl-layout-queries.c */
+/* Queries */
 gint64    mtl_layout_get_volume       (const MtlLayout  *self);
 void      mtl_layout_get_stride_order (const MtlLayout *self,
                                        int             *axes);
@@ -331,7 +331,7 @@ gboolean  mtl_layout_flip             (const MtlLayout  *self,
 gint64    mtl_layout_stride_before    (const MtlLayout *self,
                                        guint32          axis);
 
-/* mtl-layout-reshape.c */
+/* Shapes */
 gboolean  mtl_layout_reshape          (const MtlLayout  *self,
                                        const gint64     *shape,
                                        gsize             n_dims,
@@ -353,7 +353,7 @@ gboolean  mtl_layout_flatten_mask     (const MtlLayout  *self,
                                        MtlLayout        *result,
                                        GError          **error);
 
-/* mtl-layout-repack.c */
+/* Items of another size */
 gboolean  mtl_layout_repack           (const MtlLayout  *self,
                                        guint32           item_bits,
                                        int               axis,
@@ -373,7 +373,7 @@ gboolean  mtl_layout_spread_lanes     (const MtlLayout  *self,
                                        MtlLayout        *result,
                                        GError          **error);
 
-/* mtl-layout-slice.c */
+/* Slices */
 gboolean  mtl_layout_narrow           (const MtlLayout  *self,
                                        int               axis,
                                        gint64            start,
