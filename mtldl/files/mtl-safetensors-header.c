@@ -495,7 +495,7 @@ mtl_safetensors_header_parse (const char  *header,
                               guint64      file_size,
                               GError     **error)
 {
-  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new (MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
   g_auto (MtlJsonReader) reader;
   guint64 data_begin = MTL_SAFETENSORS_PREFIX_SIZE + (guint64) header_size;
 

@@ -134,7 +134,7 @@ static MtlTensorTable *
 read_npy (MtlFileStream  *stream,
           GError        **error)
 {
-  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new (MTL_TENSOR_FILE_FORMAT_NPY);
   g_auto (ArrayHeader) header = { 0 };
 
   if (!read_array_header (stream, stream->end, &header, error))
@@ -394,7 +394,7 @@ read_npz (const MtlFileSource  *source,
           GCancellable         *cancellable,
           GError              **error)
 {
-  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new (MTL_TENSOR_FILE_FORMAT_NPZ);
   MtlZipEnd end;
   g_autoptr (MtlZipDirectory) directory = read_directory (source, &end, error);
   gboolean has_arrays;
@@ -513,10 +513,7 @@ mtl_tensor_table_read (const MtlFileSource  *source,
   format = find_format (head, prefix_size);
   table = read_table (&stream, format, is_index (head, prefix_size), cancellable, &local_error);
   if (table != NULL)
-    {
-      table->format = format;
-      return table;
-    }
+    return table;
 
   explanation = mtl_file_kind_explain (head, head_size, source->size);
   if (explanation == NULL && format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS

@@ -13,9 +13,12 @@
 #include "mtl-quoted-text-private.h"
 
 MtlTensorTable *
-mtl_tensor_table_new (void)
+mtl_tensor_table_new (MtlTensorFileFormat format)
 {
-  return g_new0 (MtlTensorTable, 1);
+  MtlTensorTable *self = g_new0 (MtlTensorTable, 1);
+
+  self->format = format;
+  return self;
 }
 
 void

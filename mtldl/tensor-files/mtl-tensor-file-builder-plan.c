@@ -27,7 +27,7 @@ static MtlStridedView *
 spread_lanes (MtlStridedView  *view,
               GError         **error)
 {
-  MtlStridedView *spread;
+  MtlElementType type = view->type;
   MtlLayout layout;
 
   if (view->type.lanes == 1)
@@ -43,9 +43,8 @@ spread_lanes (MtlStridedView  *view,
   if (!mtl_layout_spread_lanes (&view->layout, view->type.lanes, &layout, error))
     return NULL;
 
-  spread = mtl_strided_view_derive (view, &layout);
-  spread->type.lanes = 1;
-  return spread;
+  type.lanes = 1;
+  return mtl_strided_view_derive_as (view, view->byte_offset, type, &layout);
 }
 
 static gboolean
@@ -285,7 +284,7 @@ plan_file (MtlPlannedFile        *file,
            GError               **error)
 {
   gsize alignment = choose_alignment (builder, format, file->n_bytes);
-  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new (format);
 
   if (builder->order == MTL_TENSOR_FILE_ORDER_ALIGNED && file->n_tensors > 1)
     qsort (file->tensors, file->n_tensors, sizeof (MtlPlannedTensor), compare_alignments);
@@ -384,7 +383,7 @@ mtl_tensor_file_plan_write_index (const MtlTensorFilePlan  *self,
                                   MtlText                  *text,
                                   GError                  **error)
 {
-  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new (MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
 
   for (gsize i = 0; i < self->n_files; i++)
     {

@@ -396,7 +396,6 @@ mtl_tensor_file_open (GFile              *file,
   self->mode = choose_mode (mode, first.source);
   if (device != NULL)
     g_set_object (&self->device, device);
-  mtl_tensor_table_free (self->table);
   self->table = first.table;
 
   if (first.table->n_files == 0)

@@ -566,7 +566,7 @@ new_view (PlacedTensor  *tensor,
 {
   const MtlTensorEntry *entry = tensor->entry;
   MtlElementType type = mtl_element_type_new (entry->dtype);
-  MtlStridedView *view;
+  g_autoptr (MtlStridedView) view = NULL;
   MtlLayout layout;
 
   if (!mtl_layout_new_dense (entry->shape, entry->n_dims, entry->order, type.bits, &layout, error))
@@ -575,8 +575,8 @@ new_view (PlacedTensor  *tensor,
   view = mtl_strided_view_new_take (g_steal_pointer (&tensor->memory), tensor->offset, type,
                                     &layout);
   /* Empty tensors have memory of their own, but are read-only, too. */
-  view->read_only = view->read_only || tensor->is_mapped;
-  return view;
+  return tensor->is_mapped && !view->read_only ? mtl_strided_view_as_read_only (view)
+                                               : g_steal_pointer (&view);
 }
 
 MtlStridedView *

@@ -1052,7 +1052,6 @@ mtl_strided_view_reinterpret (MtlStridedView  *self,
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
   MtlLayout repacked;
   MtlElementType type;
-  MtlStridedView *view;
   gsize byte_offset;
   gint64 first, end;
 
@@ -1076,10 +1075,7 @@ mtl_strided_view_reinterpret (MtlStridedView  *self,
       return NULL;
     }
 
-  view = mtl_strided_view_derive (self, &repacked);
-  view->byte_offset = byte_offset;
-  view->type = type;
-  return view;
+  return mtl_strided_view_derive_as (self, byte_offset, type, &repacked);
 }
 
 /* The real or the imaginary parts, which are part 0 or 1. Strides that lead nowhere may overflow.
@@ -1088,8 +1084,8 @@ static MtlStridedView *
 select_part (MtlStridedView *self,
              guint           part)
 {
+  const MtlElementType type = { kDLFloat, self->type.bits / 2, 1, FALSE };
   guint n_dims = self->layout.n_dims;
-  MtlStridedView *view;
   MtlLayout layout;
 
   mtl_layout_init (&layout, n_dims, self->layout.item_bits / 2, 0);
@@ -1104,9 +1100,7 @@ select_part (MtlStridedView *self,
   if (!mtl_layout_is_empty (&layout))
     layout.offset = self->layout.offset * 2 + part;
 
-  view = mtl_strided_view_derive (self, &layout);
-  view->type = (MtlElementType) { kDLFloat, self->type.bits / 2, 1, FALSE };
-  return view;
+  return mtl_strided_view_derive_as (self, self->byte_offset, type, &layout);
 }
 
 static gboolean

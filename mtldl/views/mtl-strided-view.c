@@ -512,8 +512,17 @@ MtlStridedView *
 mtl_strided_view_derive (MtlStridedView *self,
                          MtlLayout      *layout)
 {
-  MtlStridedView *derived = mtl_strided_view_new_take (mtl_memory_ref (self->memory),
-                                                       self->byte_offset, self->type, layout);
+  return mtl_strided_view_derive_as (self, self->byte_offset, self->type, layout);
+}
+
+MtlStridedView *
+mtl_strided_view_derive_as (MtlStridedView *self,
+                            gsize           byte_offset,
+                            MtlElementType  type,
+                            MtlLayout      *layout)
+{
+  MtlStridedView *derived = mtl_strided_view_new_take (mtl_memory_ref (self->memory), byte_offset,
+                                                       type, layout);
   MtlBuffer *buffer = g_atomic_pointer_get (&self->buffer);
 
   derived->read_only = self->read_only;
