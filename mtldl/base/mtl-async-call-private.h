@@ -59,6 +59,8 @@ gboolean mtl_async_call_finish      (gpointer              self,
                                      GAsyncResult         *result,
                                      gpointer              source_tag,
                                      GError              **error);
+
+/* Without self, the call may have been started for any object. */
 gpointer mtl_async_call_take_result (gpointer              self,
                                      GAsyncResult         *result,
                                      gpointer              source_tag,

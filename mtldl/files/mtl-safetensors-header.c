@@ -10,7 +10,7 @@
 #include "mtl-error-private.h"
 #include "mtl-json-reader-private.h"
 #include "mtl-layout-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 #define METADATA_KEY "__metadata__"
 

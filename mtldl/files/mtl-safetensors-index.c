@@ -8,7 +8,7 @@
 
 #include "mtl-error-private.h"
 #include "mtl-json-reader-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 #define WEIGHT_MAP_KEY "weight_map"
 

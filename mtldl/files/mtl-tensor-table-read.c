@@ -9,8 +9,8 @@
 #include "mtl-error-private.h"
 #include "mtl-file-kind-private.h"
 #include "mtl-file-stream-private.h"
+#include "mtl-message-text-private.h"
 #include "mtl-npy-header-private.h"
-#include "mtl-quoted-text-private.h"
 #include "mtl-safetensors-header-private.h"
 #include "mtl-safetensors-index-private.h"
 #include "mtl-zip-directory-private.h"
@@ -170,7 +170,7 @@ dup_array_name (const MtlZipMember  *member,
   if (mtl_zip_member_check_name (member, NULL))
     return mtl_arena_dup_text (arena, member->name, size, error);
 
-  escaped = mtl_escape_text (member->name, size);
+  escaped = mtl_escape_text (member->name, size, MTL_ESCAPE_FLAGS_NONE);
   return mtl_arena_dup_text (arena, escaped, strlen (escaped), error);
 }
 

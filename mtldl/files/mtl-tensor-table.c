@@ -10,7 +10,7 @@
 #include "mtl-element-type-private.h"
 #include "mtl-error.h"
 #include "mtl-layout-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 MtlTensorTable *
 mtl_tensor_table_new (MtlTensorFileFormat format)

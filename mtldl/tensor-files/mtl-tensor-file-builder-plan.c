@@ -13,8 +13,8 @@
 #include "mtl-error-private.h"
 #include "mtl-file-header-writer-private.h"
 #include "mtl-host-elements-private.h"
+#include "mtl-message-text-private.h"
 #include "mtl-npy-header-private.h"
-#include "mtl-quoted-text-private.h"
 #include "mtl-safetensors-header-private.h"
 #include "mtl-tensor-values-private.h"
 

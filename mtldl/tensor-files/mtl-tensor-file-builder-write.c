@@ -11,8 +11,8 @@
 #include "mtl-async-call-private.h"
 #include "mtl-error-private.h"
 #include "mtl-file-source-private.h"
+#include "mtl-message-text-private.h"
 #include "mtl-progress-private.h"
-#include "mtl-quoted-text-private.h"
 
 /* Chooses the format in which a file is written. */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "mtl-error-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 #include "mtl-tensor-table-read-private.h"
 
 #define INDEX_ENDING ".safetensors.index.json"

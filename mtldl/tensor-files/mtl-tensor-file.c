@@ -9,8 +9,8 @@
 
 #include "mtl-enum-types.h"
 #include "mtl-error-private.h"
+#include "mtl-message-text-private.h"
 #include "mtl-progress-private.h"
-#include "mtl-quoted-text-private.h"
 #include "mtl-strided-view-private.h"
 
 /**

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mtl-enums.h"
+#include "mtl-message-text-private.h"
 #include "mtl-slice.h"
 
 G_BEGIN_DECLS
@@ -263,8 +264,6 @@ gboolean  mtl_layout_same_shape       (const MtlLayout *a,
                                        const MtlLayout *b);
 guint     mtl_layout_hash             (const MtlLayout  *self);
 char     *mtl_layout_to_string        (const MtlLayout  *self);
-char     *mtl_dims_to_string          (const gint64 *dims,
-                                       gsize         n_dims);
 gboolean  mtl_axis_resolve            (int      axis,
                                        gsize    n_dims,
                                        guint   *result,

@@ -728,19 +728,6 @@ mtl_layout_hash (const MtlLayout *self)
 }
 
 char *
-mtl_dims_to_string (const gint64 *dims,
-                    gsize         n_dims)
-{
-  GString *string = g_string_new ("(");
-
-  for (gsize i = 0; i < n_dims; i++)
-    g_string_append_printf (string, i == 0 ? "%" G_GINT64_FORMAT : ", %" G_GINT64_FORMAT, dims[i]);
-
-  g_string_append (string, n_dims == 1 ? ",)" : ")");
-  return g_string_free (string, FALSE);
-}
-
-char *
 mtl_layout_to_string (const MtlLayout *self)
 {
   g_autofree char *shape = mtl_dims_to_string (mtl_layout_shape (self), self->n_dims);

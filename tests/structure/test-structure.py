@@ -4,8 +4,8 @@
 
 The symbols of the object files in BUILD show which files use each other. There must be no
 circles, no file of the library may use one in a higher folder, and only the library may
-include its private headers. Its sources may only use locks and threads that a forked child makes
-new.
+include its private headers, except for those of the code that is copied. Its sources may only use
+locks and threads that a forked child makes new.
 """
 
 import collections
@@ -123,13 +123,16 @@ def find_upward_includes():
 # The header of the functions that only the Python module may call.
 BINDINGS = 'mtl-bindings-private.h'
 
+# The headers of code that the bridges and the command have copies of.
+SHARED = {'mtl-async-call-private.h', 'mtl-message-text-private.h'}
+
 
 def private_headers():
     return {path.name for path in sources_in('mtldl') if path.name.endswith('-private.h')}
 
 
 def find_private_includes(folder):
-    private = private_headers() - ({BINDINGS} if folder == 'introspection' else set())
+    private = private_headers() - ({BINDINGS} if folder == 'introspection' else SHARED)
     return [f'{path.relative_to(ROOT)} includes {header}' for path in sources_in(folder)
             for header in included_by(path) if Path(header).name in private]
 
