@@ -247,7 +247,7 @@ run_tarball () {
   install_packages 'to make a new system' git mmdebstrap
   rm -rf "$build/meson-dist"
   meson dist -C "$build" --no-tests --formats xztar || return
-  packaging/test-release.sh "$build-packages" "$build"/meson-dist/*.tar.xz "${build_packages[@]}" \
+  maintainer/tarball.sh "$build-packages" "$build"/meson-dist/*.tar.xz "${build_packages[@]}" \
     git man-db python3-numpy python3-pytest || status=$?
   give_to_caller "$build-packages"
   return "$status"
@@ -257,7 +257,7 @@ run_pip () {
   local status=0
 
   install_packages 'to make packages' git mmdebstrap python3-build python3-venv
-  packaging/try-pip.sh "$build-pip" trixie || status=$?
+  maintainer/pip.sh "$build-pip" trixie || status=$?
   give_to_caller "$build-pip"
   return "$status"
 }
@@ -301,7 +301,7 @@ run_newer_debian () {
   shift
 
   install_packages 'to make another system' git mmdebstrap
-  tests/other-debian.sh "$folder" "$suite" "$@" || status=1
+  maintainer/other-debian.sh "$folder" "$suite" "$@" || status=1
   give_to_caller "$folder"
   for report in "$folder"/reports/*; do
     cp "$report" "$reports/$suite-${report##*/}" || status=1
@@ -482,8 +482,8 @@ run_fuzz_step () {
   run_fuzz 7600 seconds && count_fuzz_inputs
 }
 
-. tests/emulated.sh
-. tests/newest.sh
+. maintainer/emulated.sh
+. maintainer/newest.sh
 . tests/cross-macos.sh
 
 # --- The steps

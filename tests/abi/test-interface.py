@@ -9,8 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from interface import (Interface, advice, compare, kept_path, read_gir, read_interface, read_kept,
-                       write_kept)
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'maintainer'))
+from interface import (  # noqa: E402
+    Interface, advice, compare, kept_path, read_gir, read_interface, read_kept, write_kept)
 
 HEADER = '''
 typedef enum { MTL_KIND_BIG = 1 } MtlKind;

@@ -81,7 +81,7 @@ def test_install_name(cpu, library):
 
 
 @pytest.mark.parametrize("name", ["mtldl/libmtldl-1.0.dylib",
-                                  "bridges/libmtldl-pixbuf-1.0.dylib", "tools/mtldl",
+                                  "bridges/libmtldl-pixbuf-1.0.dylib", "cli/mtldl",
                                   "tests/metal/test-metal-wrap-real"])
 @each_build
 def test_references(cpu, name):
@@ -124,7 +124,7 @@ def test_metal_itself(cpu):
 
 # These use what only Linux has.
 LINUX_ALONE = ("tests/faults/", "mtldl/devices/mtl-metal-device-none.c",
-               "mtldl-gtk/mtl-gtk-dmabuf.c", "tests/gtk/test-dmabuf")
+               "bridges/gtk/mtl-gtk-dmabuf.c", "tests/gtk/test-dmabuf")
 
 
 def left_over():

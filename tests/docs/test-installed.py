@@ -29,7 +29,7 @@ def install(source, meson, folder):
     """Builds no more than the reference needs, and returns what would be /usr/share."""
     build, staged = folder / 'build', folder / 'staged'
     run(meson, 'setup', build, source, '--prefix=/usr', '-Ddocs=enabled', '-Dtests=false',
-        '-Dexamples=false', '-Dtools=false', '-Dkernels=portable',
+        '-Dexamples=false', '-Dcli=false', '-Dkernels=portable',
         f'-Ddocs_website={WEBSITE}', f'-Ddocs_source={SOURCE}')
     run(meson, 'install', '-C', build, '--quiet', env={**os.environ, 'DESTDIR': str(staged)})
     return staged / 'usr' / 'share'

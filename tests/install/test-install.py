@@ -31,10 +31,10 @@ BUILD = 'Build it'
 SAME = 'The same in four languages'
 OWN = 'Use it from your own project'
 PASSED_ON_OPTIONS = ['introspection', 'vapi', 'python', 'python_interpreter', 'gjs', 'gst',
-                     'gtk', 'pixbuf', 'tools', 'viewer', 'nls']
+                     'gtk', 'pixbuf', 'cli', 'viewer', 'nls']
 BRIDGES = {'gst': 'MtlGst', 'gtk': 'MtlGtk', 'pixbuf': 'MtlPixbuf'}
 LIBRARY_SUFFIX = 'dylib' if sys.platform == 'darwin' else 'so'
-BINARY_PARTS = {*BRIDGES, 'python', 'tools'} # each has one, beside the library's
+BINARY_PARTS = {*BRIDGES, 'python', 'cli'} # each has one, beside the library's
 CACHES = re.compile('share/(mime/(?!packages/)|applications/mimeinfo.cache|icons/.*[.]cache)')
 KEPT_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'CC', 'CXX',
                   'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS']
@@ -460,7 +460,7 @@ class InstallTest:
         if 'gir' in self.parts:
             yield self.test_exports
             yield self.test_bridge_exports
-        if 'tools' in self.parts:
+        if 'cli' in self.parts:
             yield self.test_command
         if 'translations' in self.parts:
             yield self.test_translations

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests `./run mac` without a Mac.
 
-report.py runs in a tree whose `run` only says how it was called, with stand-ins of macOS's
+mac.py runs in a tree whose `run` only says how it was called, with stand-ins of macOS's
 commands in front of PATH.
 """
 
@@ -21,6 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+REPORT = ROOT / 'maintainer' / 'mac.py'
 
 NAMES = ['machine', 'tools', 'metal', 'build', 'library', 'validated', 'kernel', 'tests', 'peers',
          'photo', 'benchmark']
@@ -71,7 +72,7 @@ def write_script(path, text):
 
 
 class Mac:
-    """A folder that has what report.py sees of a Mac."""
+    """A folder that has what mac.py sees of a Mac."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -86,6 +87,8 @@ class Mac:
             'HOME': str(self.home), 'LOGNAME': 'anna.miller', 'CALLS': str(self.calls),
             'BUILD': str(self.build), 'BREW': str(folder / 'homebrew')}
 
+        (self.tree / 'maintainer').mkdir(parents=True)
+        shutil.copy(REPORT, self.tree / 'maintainer')
         shutil.copytree(HERE, self.tree / 'tests' / 'mac')
         write_script(self.tree / 'run', RUN)
         for name, text in COMMANDS.items():
@@ -100,7 +103,7 @@ class Mac:
         os.utime(self.build / 'compile.log', (0, 0))
 
     def command(self, *steps):
-        return [sys.executable, self.tree / 'tests' / 'mac' / 'report.py', '--crash-delay', '0',
+        return [sys.executable, self.tree / 'maintainer' / 'mac.py', '--crash-delay', '0',
                 '--output', self.output, '--build', self.build, '--venv', self.folder / 'venv',
                 '--formulae', 'glib gjs', *steps]
 
@@ -238,7 +241,7 @@ def test_interrupted(mac):
 
 
 def load_report():
-    spec = importlib.util.spec_from_file_location('report', HERE / 'report.py')
+    spec = importlib.util.spec_from_file_location('report', REPORT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -271,7 +274,7 @@ def test_common_names(mac):
 def test_command(mac):
     """`./run mac` gives the folders and the packages on a Mac, and refuses elsewhere."""
     shutil.copy(ROOT / 'run', mac.tree / 'run')
-    write_script(mac.tree / 'tests' / 'mac' / 'report.py', 'import sys; print(sys.argv[1:])')
+    write_script(mac.tree / 'maintainer' / 'mac.py', 'import sys; print(sys.argv[1:])')
     environment = {**mac.environment, 'MTL_BUILD_DIR': '/b', 'MTL_VENV_DIR': '/v'}
 
     for system, status in (('Linux', 1), ('Darwin', 0)):

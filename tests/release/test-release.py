@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks what packaging/release.sh refuses: test-release.py SOURCE_ROOT
+"""Checks what maintainer/release.sh refuses: test-release.py SOURCE_ROOT
 
 A small repository has only the files that say which version there is.
 """
@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 METAINFO = 'viewer/data/org.mtldl.Viewer.metainfo.xml.in.in'
-FILES = ['meson.build', 'NEWS.md', 'debian/changelog', METAINFO, 'packaging/release.sh',
+FILES = ['meson.build', 'NEWS.md', 'debian/changelog', METAINFO, 'maintainer/release.sh',
          'tests/abi/Mtl-1.txt', 'tests/abi/MtlGst-1.txt', 'tests/abi/MtlGtk-1.txt',
          'tests/abi/MtlPixbuf-1.txt']
 RECIPE = 'packaging/arch/PKGBUILD'
@@ -79,7 +79,7 @@ class Repository:
     def release(self, *arguments, without=HEAVY):
         """Returns the exit status and all that is said."""
         options = [word for step in without for word in ('--without', step)]
-        result = subprocess.run(['bash', 'packaging/release.sh', self.folder.parent / 'release',
+        result = subprocess.run(['bash', 'maintainer/release.sh', self.folder.parent / 'release',
                                  *arguments, *options], cwd=self.folder, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return result.returncode, result.stdout

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIST = Path(__file__).with_name('allocations.txt')
 
-FOLDERS = ['mtldl', 'mtldl-gst', 'mtldl-gtk', 'mtldl-pixbuf', 'introspection/python']
+FOLDERS = ['mtldl', 'bridges', 'introspection/python']
 
 # Calls that end the program.
 ABORTING = re.compile(r'''\b(?:

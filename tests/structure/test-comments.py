@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FOLDERS = ('mtldl', 'mtldl-gst', 'mtldl-gtk', 'mtldl-pixbuf', 'introspection', 'tools', 'viewer')
+FOLDERS = ('mtldl', 'bridges', 'introspection', 'cli', 'viewer')
 FRAGMENT = re.compile(r'(?:/\*+|//|#|""")\s*(?:whether|what|of|from|to)\b(?!=)', re.IGNORECASE)
 
 # A token is a string or a comment, of which only the first line counts if the next ones go on.

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / 'tests' / 'abi'))
+sys.path.insert(0, str(ROOT / 'maintainer'))
 import symbols  # noqa: E402
 
 PACKAGING = ROOT / 'packaging'

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 # bash-completion, which loads it, needs bash 4.2.
-LEFT_OUT = {'tools/mtldl.bash'}
+LEFT_OUT = {'cli/mtldl.bash'}
 
 # The options of shopt in bash 3.2.
 SHOPT = '''cdable_vars cdspell checkhash checkwinsize cmdhist compat31 dotglob execfail

@@ -23,13 +23,17 @@ LAYERS = ['base', 'values', 'kernels', 'files', 'devices', 'memory', 'views', 'd
           'tensor-files']
 
 # The folders with C code. They only share exported symbols.
-PARTS = ['mtldl', 'mtldl-gst', 'mtldl-gtk', 'mtldl-pixbuf', 'introspection', 'tools']
+PARTS = ['mtldl', 'bridges/gst', 'bridges/gtk', 'bridges/pixbuf', 'introspection', 'cli']
 
 
 def layer_of(path):
     """Returns the index of a file's layer in mtldl/. Files outside the layers are above them."""
     folder = path.split('/')[1]
     return LAYERS.index(folder) if folder in LAYERS else len(LAYERS)
+
+
+def part_of(path):
+    return next((part for part in PARTS if path.startswith(part + '/')), None)
 
 
 def objects_by_source(build):
@@ -41,7 +45,7 @@ def objects_by_source(build):
         source = (folder / command['file']).resolve()
         if source.is_relative_to(ROOT):
             name = source.relative_to(ROOT).as_posix()
-            if name.split('/')[0] in PARTS:
+            if part_of(name):
                 objects[name].append(folder / command['output'])
     return objects
 
@@ -187,7 +191,7 @@ MATCHES_TEXT = re.compile(
 
 
 def find_matches_of_texts():
-    for path in sorted((ROOT / 'introspection').rglob('*')):
+    for path in [*(ROOT / 'bridges').rglob('*'), *(ROOT / 'introspection').rglob('*')]:
         if path.suffix in ('.c', '.py', '.js'):
             for match in MATCHES_TEXT.findall(path.read_text()):
                 yield f'{path.relative_to(ROOT)}: {match}'
@@ -248,7 +252,7 @@ def main(build):
 
     for part in PARTS:
         symbols = {source: symbols_of(paths) for source, paths in objects.items()
-                   if source.split('/')[0] == part}
+                   if part_of(source) == part}
         uses = uses_between(symbols)
         n_files += len(uses)
         n_uses += sum(map(len, uses.values()))

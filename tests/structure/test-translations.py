@@ -26,7 +26,7 @@ def read_list(path):
 
 def find_marked():
     """Returns the files with texts that are marked."""
-    sources = [*(ROOT / 'tools').glob('*.c'), *(ROOT / 'viewer').rglob('*.py')]
+    sources = [*(ROOT / 'cli').glob('*.c'), *(ROOT / 'viewer').rglob('*.py')]
     marked = [path for path in sources if MARKED.search(path.read_text())]
     marked += [path for path in (ROOT / 'viewer').rglob('*.in') if path.name.endswith(DATA)]
     return sorted(path.relative_to(ROOT).as_posix() for path in marked)

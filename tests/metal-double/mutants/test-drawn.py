@@ -2,20 +2,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests what is drawn, without compiling it: usage: test-drawn.py"""
 
-import importlib.util
 import itertools
 import re
+import sys
 import tempfile
 from pathlib import Path
 
-import drawn
-
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-
-spec = importlib.util.spec_from_file_location("run_mutants", HERE / "run-mutants.py")
-run_mutants = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(run_mutants)
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "maintainer"))
+import drawn  # noqa: E402
+import mutants  # noqa: E402
 
 
 def test_survivors():
@@ -47,7 +43,7 @@ def test_same_seed():
     def first(seed):
         return [mistake.name for mistake in itertools.islice(drawn.draw(ROOT, seed), 20)]
 
-    assert first(run_mutants.SEED) == first(run_mutants.SEED) != first(run_mutants.SEED + 1)
+    assert first(mutants.SEED) == first(mutants.SEED) != first(mutants.SEED + 1)
 
 
 def test_widths():
@@ -81,21 +77,21 @@ def test_including():
 
 def test_kinds():
     """Each patch is of a kind, has an opening line, and names the test that notices it."""
-    for patch in run_mutants.PATCHES.glob("*.patch"):
-        mutant = run_mutants.Mutant(patch)
+    for patch in mutants.PATCHES.glob("*.patch"):
+        mutant = mutants.Mutant(patch)
         assert mutant.kind and mutant.noticed_by and mutant.sources, patch.name
         assert re.match(r"\S.*[.]\nNoticed by: metal-", patch.read_text()), patch.name
 
 
 def test_patches_apply():
     """What each patch changes is still there, as is known before the mutants run."""
-    for patch in run_mutants.PATCHES.glob("*.patch"):
+    for patch in mutants.PATCHES.glob("*.patch"):
         with tempfile.TemporaryDirectory() as folder:
-            run_mutants.Mutant(patch).texts(Path(folder))
+            mutants.Mutant(patch).texts(Path(folder))
 
 
 def test_table():
-    table = run_mutants.Table()
+    table = mutants.Table()
     for kind, outcome in (("width", "killed"), ("width", "survived"), ("constant", "killed")):
         table.count(kind, outcome)
     assert [line.split() for line in str(table).splitlines()] == [

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# try-pip.sh FOLDER SUITE: makes a source distribution in FOLDER, and installs it in new systems
+# pip.sh FOLDER SUITE: makes a source distribution in FOLDER, and installs it in new systems
 # with the commands of docs/installation.md: beside the system's PyGObject, with pip's own, and with
 # the newest of pip's on a newer suite of Debian. As root, which chroot(8) needs.
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# make-packages.sh FOLDER [TEST…]: makes the Debian packages of the tracked files in FOLDER, in a
+# packages.sh FOLDER [TEST…]: makes the Debian packages of the tracked files in FOLDER, in a
 # new system that has only what they are built with, checks them with lintian, and uses them in
 # other new systems: all tests of debian/tests, or those that are named. As root, which chroot(8)
 # needs.

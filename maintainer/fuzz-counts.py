@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Adds the numbers of inputs that the logs of fuzz targets report to a table.
 
-usage: add-counts.py FOLDER TABLE: the build folder, and the file with the table.
+usage: fuzz-counts.py FOLDER TABLE: the build folder, and the file with the table.
 """
 
 import re

@@ -165,7 +165,7 @@ step_interface () {
     || return 0
   say "Comparing the interface with that of $previous"
   git archive "$previous" tests/abi | tar -x -C "$folder/work"
-  in_source ./run exec python3 tests/abi/interface.py compare "$folder/work/tests/abi" "$version" \
+  in_source ./run exec python3 maintainer/interface.py compare "$folder/work/tests/abi" "$version" \
     "$source/build/introspection/Mtl-1.gir" "$source"/build/bridges/*.gir
 }
 

@@ -23,8 +23,8 @@ import threading
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[1]
+MAC = ROOT / 'tests' / 'mac'
 CRASHES = Path.home() / 'Library' / 'Logs' / 'DiagnosticReports'
 
 # Apple's validation layer: it ends the program at the first wrong use of Metal, and logs doubts.
@@ -72,7 +72,7 @@ def make_steps(build, venv, formulae, scratch):
             *(['brew', 'list', '--versions', formula] for formula in formulae),
         ], is_survey=True),
         Step('metal', 'Metal, without the library', [
-            ['clang', '-Wall', HERE / 'metal-devices.m', '-framework', 'Foundation', '-framework',
+            ['clang', '-Wall', MAC / 'metal-devices.m', '-framework', 'Foundation', '-framework',
              'CoreGraphics', '-framework', 'Metal', '-o', devices],
             [devices],
         ], limit=5 * MINUTES),
@@ -81,7 +81,7 @@ def make_steps(build, venv, formulae, scratch):
         Step('library', "The library's devices", [
             ['otool', '-L', library],
             ['sh', '-c', 'otool -L "$0" | grep -q CoreGraphics.framework', library],
-            [run, 'exec', 'python3', HERE / 'library-devices.py'],
+            [run, 'exec', 'python3', MAC / 'library-devices.py'],
         ], limit=5 * MINUTES),
         Step('validated', "Tests under Apple's validation layer", [
             [*meson_test, '--suite', 'metal', '--suite', 'c', '--suite', 'gjs', '--suite', 'vala'],

@@ -7,7 +7,7 @@
 # only builds what has changed. As root, which chroot(8) needs.
 
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/../packaging/systems.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/systems.sh"
 
 suite=$1
 shift

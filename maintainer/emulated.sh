@@ -118,7 +118,7 @@ write_command () {
   machine=$(machine_of "$2")
 
   printf '#!/bin/sh\nexec qemu-%s -L %q -E LD_LIBRARY_PATH=%q %q "$@"\n' "$machine" \
-    "$folder-sysroot" "$folder/mtldl" "$folder/tools/mtldl" >"$1"
+    "$folder-sysroot" "$folder/mtldl" "$folder/cli/mtldl" >"$1"
   chmod +x "$1"
 }
 
@@ -132,7 +132,7 @@ run_s390x () {
   configure_emulated "$folder" s390x big s390x-linux-gnu-gcc || return
   run_meson "$folder" s390x --timeout-multiplier 4 $(tests_in_suites "$folder" "$except" c) \
     || status=1
-  compile "$folder" tools/mtldl && write_command "$folder/run-mtldl" s390x \
+  compile "$folder" cli/mtldl && write_command "$folder/run-mtldl" s390x \
     && MTLDL_COMMAND=$folder/run-mtldl run_pytest "$python" s390x-command \
       tests/tools/test_{check,cp,ls,show}.py \
       --deselect tests/tools/test_show.py::test_stats_in_little_memory || status=1

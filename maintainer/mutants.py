@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""usage: run-mutants.py BUILD REPORT.xml [MUTANT…]: whether the tests over the
+"""usage: mutants.py BUILD REPORT.xml [MUTANT…]: whether the tests over the
 double of Metal tell wrong code from right code.
-       run-mutants.py BUILD REPORT.xml --drawn N [SEED]: the same with N mistakes that are drawn at
+       mutants.py BUILD REPORT.xml --drawn N [SEED]: the same with N mistakes that are drawn at
 random, the same ones for the same SEED. Those that compile and survive have to be in survivors.txt.
 
 The table at the end, and the report, have them by kind: patches by what they concern, drawn ones by
 what they change.
 
-Each patch beside this file makes one small mistake in the library that BUILD has. The
+Each patch in tests/metal-double/mutants/ makes one small mistake in the library that BUILD has. The
 sources that it changes are compiled and linked anew, and the tests have to fail with the
 library that comes out: first the one that the patch is “Noticed by”, then all.
 """
@@ -30,9 +30,9 @@ from pathlib import Path
 
 import drawn
 
-PATCHES = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parent.parent
+PATCHES = ROOT / "tests" / "metal-double" / "mutants"
 SEED = 18  # of what is drawn, if none is given
-ROOT = PATCHES.parents[2]
 BRIDGE = "mtldl/libmetal-bridge.a"  # of one source, which stands for itself in the link
 
 

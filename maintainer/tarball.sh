@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# test-release.sh FOLDER TARBALL PACKAGE…: builds the release in the tarball, and tests it, in a new
+# tarball.sh FOLDER TARBALL PACKAGE…: builds the release in the tarball, and tests it, in a new
 # system in FOLDER that has only these packages: neither a repository nor anything else of this
 # machine. As root, which chroot(8) needs.
 

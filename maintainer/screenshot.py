@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""take-screenshots.py PROGRAM FOLDER
+"""screenshot.py PROGRAM FOLDER
 
 What a user sees of mtldl-viewer: tensor-viewer.png, and -dark.png of a picture; and of the
 examples: example-tensor-viewer.png, and what those with pictures read and save,
@@ -15,7 +15,7 @@ import tempfile
 import time
 import zlib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / 'tests' / 'examples'))
 
 import numpy as np
