@@ -105,6 +105,10 @@ MtlTensorFile  *tool_open_file       (const char          *path,
                                       GError             **error);
 MtlTensorFile  *tool_open            (const char          *path);
 
+/* Adds to the error of a file what it is, if it is of another kind, and what to do. */
+void            tool_add_kind        (GFile               *file,
+                                      GError             **error);
+
 gboolean        tool_is_refused      (MtlTensorFileEntry  *entry);
 char           *tool_dup_shape       (MtlTensorFileEntry  *entry);
 void            tool_print_json_shape (MtlTensorFileEntry *entry);
