@@ -20,16 +20,6 @@
 #define INDEX_ENDING ".index.json"
 #define MAX_ENDING 16 /* bytes; longer ones are parts of a name */
 
-static gboolean
-ends_in (const char *name,
-         const char *ending)
-{
-  gsize length = strlen (name), ending_length = strlen (ending);
-
-  return length >= ending_length
-         && g_ascii_strcasecmp (name + length - ending_length, ending) == 0;
-}
-
 /* Finds the ending that names the format, beginning with a dot, or NULL. The ends of
  * model-v1.5, of qwen2.5-0.5b and of a hidden file’s name are none. */
 static const char *
@@ -55,11 +45,11 @@ refuse_name (GFile       *file,
 {
   g_autofree char *quoted = mtl_quote_file_name (file);
 
-  if (ends_in (ending, ".npz"))
+  if (mtl_file_name_ends_in (ending, ".npz"))
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                  "%s cannot be written: .npz files can only be read. Write a .safetensors file, or"
                  " one .npy file for each tensor", quoted);
-  else if (ends_in (ending, INDEX_ENDING))
+  else if (mtl_file_name_ends_in (ending, INDEX_ENDING))
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                  "%s is the name of an index of several files, which write_shards() writes; a "
                  "single file has a name that ends in .safetensors or .npy", quoted);
@@ -82,14 +72,14 @@ find_format (MtlTensorFileBuilder  *self,
     return self->format;
 
   name = g_file_get_basename (file);
-  if (name != NULL && ends_in (name, ".npy"))
+  if (name != NULL && mtl_file_name_ends_in (name, ".npy"))
     return MTL_TENSOR_FILE_FORMAT_NPY;
 
   ending = name != NULL ? find_ending (name) : NULL;
-  if (ending == NULL || ends_in (ending, ".safetensors"))
+  if (ending == NULL || mtl_file_name_ends_in (ending, ".safetensors"))
     return MTL_TENSOR_FILE_FORMAT_SAFETENSORS;
 
-  refuse_name (file, ends_in (name, INDEX_ENDING) ? INDEX_ENDING : ending, error);
+  refuse_name (file, mtl_file_name_ends_in (name, INDEX_ENDING) ? INDEX_ENDING : ending, error);
   return MTL_TENSOR_FILE_FORMAT_AUTO;
 }
 

@@ -234,13 +234,8 @@ mtl_layout_resolve_shape (const MtlLayout  *self,
   int unknown = -1;
   gboolean empty = FALSE, overflow = FALSE;
 
-  if (n_dims > MTL_LAYOUT_MAX_DIMS)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " dimensions exceed the limit of %d",
-                   n_dims, MTL_LAYOUT_MAX_DIMS);
-      return FALSE;
-    }
+  if (!mtl_layout_check_n_dims (n_dims, error))
+    return FALSE;
 
   for (gsize i = 0; i < n_dims; i++)
     {
@@ -636,13 +631,8 @@ check_parts (const MtlLayout  *self,
       return FALSE;
     }
 
-  if (self->n_dims - dropped + added > MTL_LAYOUT_MAX_DIMS)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " dimensions exceed the limit of %d",
-                   self->n_dims - dropped + added, MTL_LAYOUT_MAX_DIMS);
-      return FALSE;
-    }
+  if (!mtl_layout_check_n_dims (self->n_dims - dropped + added, error))
+    return FALSE;
 
   *ellipsis_axes = self->n_dims - consumed;
   *n_dims = self->n_dims - dropped + added;

@@ -158,6 +158,8 @@ mtl_gcd (guint64 a,
 }
 
 /* Construction: mtl-layout.c. */
+gboolean  mtl_layout_check_n_dims     (gsize             n_dims,
+                                       GError          **error);
 gboolean  mtl_layout_new              (const gint64  *shape,
                                        const gint64  *strides,
                                        gsize          n_dims,

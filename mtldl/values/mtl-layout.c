@@ -19,6 +19,19 @@ set_overflow (GError       **error,
   return FALSE;
 }
 
+gboolean
+mtl_layout_check_n_dims (gsize    n_dims,
+                         GError **error)
+{
+  if (n_dims <= MTL_LAYOUT_MAX_DIMS)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "%" G_GSIZE_FORMAT " dimensions exceed the limit of %d", n_dims,
+               MTL_LAYOUT_MAX_DIMS);
+  return FALSE;
+}
+
 static gboolean
 check_shape (const gint64  *shape,
              gsize          n_dims,
@@ -28,13 +41,8 @@ check_shape (const gint64  *shape,
   gboolean empty = FALSE;
   gint64 volume = 1;
 
-  if (n_dims > MTL_LAYOUT_MAX_DIMS)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " dimensions exceed the limit of %d",
-                   n_dims, MTL_LAYOUT_MAX_DIMS);
-      return FALSE;
-    }
+  if (!mtl_layout_check_n_dims (n_dims, error))
+    return FALSE;
 
   if (item_bits == 0)
     {
