@@ -141,6 +141,19 @@ def find_private_includes(folder):
             for header in included_by(path) if Path(header).name in private]
 
 
+def find_public_includes():
+    """Public headers of the library's folders that the shared ones include: a bridge has copies of
+    these already, and compilers read both."""
+    homes = {path.name: path for path in sources_in('mtldl')}
+    seen, left = set(), set(SHARED)
+    while left:
+        header = left.pop()
+        seen.add(header)
+        if not header.endswith('-private.h'):
+            yield f'{header} is included by one of {", ".join(sorted(SHARED))}'
+        left |= {name for name in included_by(homes[header]) if name in homes} - seen
+
+
 def find_exposed_headers(build):
     """Private headers in the folders that programs of the build tree compile with."""
     private = private_headers()
@@ -266,6 +279,7 @@ def main(build):
     report.add('no lock or thread that a forked child waits for', find_unforkable_uses())
     report.add('messages advise in no other language', find_advice_for_other_languages())
     report.add('nothing matches the text of an error', find_matches_of_texts())
+    report.add('shared headers include no public one', find_public_includes())
     report.add('programs of the build tree see no private header',
                find_exposed_headers(Path(build)))
 
