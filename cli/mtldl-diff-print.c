@@ -15,7 +15,7 @@ tool_comparison_clear (ToolComparison *self)
 static char *
 dup_index (const ToolComparison *self)
 {
-  return tool_shape_to_string (self->difference.index, mtl_strided_view_get_n_dims (self->a));
+  return mtl_dims_to_json (self->difference.index, mtl_strided_view_get_n_dims (self->a));
 }
 
 static char *

@@ -17,7 +17,7 @@ tool_dup_shape (MtlTensorFileEntry *entry)
   gsize n_dims;
   const gint64 *shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
 
-  return shape != NULL ? tool_shape_to_string (shape, n_dims) : NULL;
+  return shape != NULL ? mtl_dims_to_json (shape, n_dims) : NULL;
 }
 
 /* A key and its value in JSON. */

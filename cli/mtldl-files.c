@@ -220,11 +220,17 @@ tool_open_file (const char  *path,
 {
   g_autoptr (GFile) file = g_file_test (path, G_FILE_TEST_IS_DIR)
                              ? g_file_new_for_path (path) : tool_new_file (path, error);
+  MtlTensorFile *self;
+
+  if (file == NULL)
+    return NULL;
 
   /* The file is always mapped: cp has all tensors open at the same time, and show needs
    * only a part of one. */
-  return file != NULL ? mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_MAP, NULL, error)
-                      : NULL;
+  self = mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_MAP, NULL, error);
+  if (self == NULL)
+    tool_add_kind (file, error);
+  return self;
 }
 
 MtlTensorFile *

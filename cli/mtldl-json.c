@@ -12,7 +12,7 @@ append_character (GString  *string,
 {
   if (character == '"' || character == '\\')
     g_string_append_printf (string, "\\%c", (char) character);
-  else if (tool_is_printed (character))
+  else if (mtl_is_printed (character))
     g_string_append_unichar (string, character);
   else if (character <= 0xffff)
     g_string_append_printf (string, "\\u%04x", character);

@@ -88,68 +88,24 @@ tool_knows_unicode (void)
   return answer;
 }
 
-/* Unicode line breaks, and marks that change the direction of writing, could make a
- * name look like another one. */
-gboolean
-tool_is_printed (gunichar character)
+static MtlEscapeFlags
+get_escape_flags (void)
 {
-  GUnicodeType type = g_unichar_type (character);
-
-  return g_unichar_isprint (character) && type != G_UNICODE_LINE_SEPARATOR
-         && type != G_UNICODE_PARAGRAPH_SEPARATOR;
-}
-
-static void
-append_escaped (GString  *string,
-                gunichar  character)
-{
-  if (character == '\\')
-    g_string_append (string, "\\\\");
-  else if (character == '\n')
-    g_string_append (string, "\\n");
-  else if (character == '\t')
-    g_string_append (string, "\\t");
-  else
-    g_string_append_printf (string, character > 0xffff ? "\\U%08x" : "\\u%04x", character);
-}
-
-static char *
-escape (const char *text,
-        gboolean    with_backslashes,
-        gboolean    keeps_unicode)
-{
-  GString *string = g_string_new (NULL);
-
-  while (*text != '\0')
-    {
-      gunichar character = g_utf8_get_char_validated (text, -1);
-      gboolean is_valid = character < 0x110000;
-      const char *next = is_valid ? g_utf8_next_char (text) : text + 1;
-
-      if (!is_valid)
-        g_string_append_printf (string, "\\x%02x", (guchar) *text);
-      else if ((character != '\\' || !with_backslashes) && tool_is_printed (character)
-               && (character < 0x80 || keeps_unicode))
-        g_string_append_len (string, text, next - text);
-      else
-        append_escaped (string, character);
-      text = next;
-    }
-
-  return g_string_free (string, FALSE);
+  return tool_knows_unicode () ? MTL_ESCAPE_FLAGS_NONE : MTL_ESCAPE_FLAGS_NON_ASCII;
 }
 
 char *
 tool_escape (const char *text)
 {
-  return escape (text, TRUE, tool_knows_unicode ());
+  return mtl_escape_text (text, strlen (text), get_escape_flags ());
 }
 
 /* The user has typed this text, and recognizes its backslashes. */
 char *
 tool_escape_typed (const char *text)
 {
-  return escape (text, FALSE, tool_knows_unicode ());
+  return mtl_escape_text (text, strlen (text),
+                          get_escape_flags () | MTL_ESCAPE_FLAGS_KEEP_BACKSLASHES);
 }
 
 /* Newer versions of GLib no longer convert the text of g_printerr(). */
@@ -177,7 +133,7 @@ tool_complain (const char *format,
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   /* Messages of GLib and of the system may quote text that is not escaped. */
-  escaped = escape (text, FALSE, TRUE);
+  escaped = mtl_escape_text (text, strlen (text), MTL_ESCAPE_FLAGS_KEEP_BACKSLASHES);
   line = g_strdup_printf ("mtldl: %s\n", escaped);
   tool_print_error (line);
 }
@@ -263,18 +219,6 @@ tool_unescape (const char *text)
     }
 
   return g_string_free (g_steal_pointer (&string), FALSE);
-}
-
-char *
-tool_shape_to_string (const gint64 *shape,
-                      gsize         n_dims)
-{
-  GString *string = g_string_new ("[");
-
-  for (gsize i = 0; i < n_dims; i++)
-    g_string_append_printf (string, i > 0 ? ",%" G_GINT64_FORMAT : "%" G_GINT64_FORMAT, shape[i]);
-  g_string_append_c (string, ']');
-  return g_string_free (string, FALSE);
 }
 
 /* Formats sizes like 13.5 GiB. */

@@ -153,7 +153,7 @@ tool_print_json_head (MtlStridedView *view,
 {
   gsize n_dims;
   const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
-  g_autofree char *shape_text = tool_shape_to_string (shape, n_dims);
+  g_autofree char *shape_text = mtl_dims_to_json (shape, n_dims);
   g_autofree char *dtype = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
 
   tool_print_text ("{\n  \"name\": ");

@@ -82,7 +82,7 @@ print (MtlStatistics  *statistics,
   g_autofree char *dtype = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
   gsize n_dims;
   const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
-  g_autofree char *shape_text = tool_shape_to_string (shape, n_dims);
+  g_autofree char *shape_text = mtl_dims_to_json (shape, n_dims);
 
   tool_print ("dtype     %s\nshape     %s\n", dtype, shape_text);
   print_count ("elements", mtl_statistics_get_count (statistics));

@@ -4,6 +4,8 @@
 
 #include <mtldl/mtldl.h>
 
+#include "mtl-message-text-private.h"
+
 /* Texts for people are translated; texts that other programs read are not. */
 #ifdef MTLDL_LOCALE_DIR
 #include <glib/gi18n.h>
@@ -76,12 +78,9 @@ void            tool_complain_of     (const char          *path,
                                       const GError        *error);
 
 /* Untrusted text, escaped for a terminal, and back. */
-gboolean        tool_is_printed      (gunichar             character);
 char           *tool_escape          (const char          *text);
 char           *tool_escape_typed    (const char          *text);
 char           *tool_unescape        (const char          *text);
-char           *tool_shape_to_string (const gint64        *shape,
-                                      gsize                n_dims);
 char           *tool_format_bytes    (guint64              n_bytes);
 
 gboolean        tool_dtype_is_integer      (MtlDType       dtype);
@@ -105,6 +104,10 @@ GPtrArray      *tool_find_files      (const char          *path,
 MtlTensorFile  *tool_open_file       (const char          *path,
                                       GError             **error);
 MtlTensorFile  *tool_open            (const char          *path);
+
+/* Adds to the error of a file what it is, if it is of another kind, and what to do. */
+void            tool_add_kind        (GFile               *file,
+                                      GError             **error);
 
 gboolean        tool_is_refused      (MtlTensorFileEntry  *entry);
 char           *tool_dup_shape       (MtlTensorFileEntry  *entry);

@@ -7,6 +7,7 @@
 #include "mtl-gst-allocator-private.h"
 #include "mtl-gst-audio-private.h"
 #include "mtl-gst-check-private.h"
+#include "mtl-message-text-private.h"
 
 /* The bytes from the first one in memory to the last one. */
 typedef struct
@@ -73,7 +74,7 @@ set_needs_copy (GError         **error,
   gsize n_dims;
 
   strides = mtl_strided_view_get_strides (view, &n_dims);
-  string = mtl_gst_dims_to_string (strides, n_dims);
+  string = mtl_dims_to_string (strides, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                "%s (strides %s): %s first", obstacle, string, remedy);
 }

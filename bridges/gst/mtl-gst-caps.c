@@ -6,6 +6,7 @@
 
 #include "mtl-gst-audio-private.h"
 #include "mtl-gst-check-private.h"
+#include "mtl-message-text-private.h"
 
 #if G_BYTE_ORDER == G_LITTLE_ENDIAN
 #define NATIVE_GRAY16 GST_VIDEO_FORMAT_GRAY16_LE
@@ -24,7 +25,7 @@ check_is_picture (MtlStridedView  *view,
   gsize n_dims;
 
   shape = mtl_strided_view_get_shape (view, &n_dims);
-  string = mtl_gst_dims_to_string (shape, n_dims);
+  string = mtl_dims_to_string (shape, n_dims);
   if ((n_dims != 2 && n_dims != 3) || shape[0] == 0 || shape[1] == 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
@@ -79,7 +80,7 @@ find_format (MtlStridedView  *view,
     return format;
 
   name = mtl_dtype_to_string (dtype);
-  string = mtl_gst_dims_to_string (shape, n_dims);
+  string = mtl_dims_to_string (shape, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "The view has the shape %s and elements of type %s; only (height, width) and"
                " (height, width, 4) of uint8 or uint16, and (height, width, 3) of uint8, have a"
@@ -244,7 +245,7 @@ check_is_audio (MtlStridedView  *view,
   gsize n_dims;
 
   shape = mtl_strided_view_get_shape (view, &n_dims);
-  string = mtl_gst_dims_to_string (shape, n_dims);
+  string = mtl_dims_to_string (shape, n_dims);
   if (n_dims != 2 || shape[1] == 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
@@ -288,7 +289,7 @@ find_audio_layout (MtlStridedView  *view,
       return TRUE;
     }
 
-  string = mtl_gst_dims_to_string (strides, n_dims);
+  string = mtl_dims_to_string (strides, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                "With strides %s, neither the frames nor the samples of a channel are contiguous, or"
                " channels overlap: copy the view first", string);

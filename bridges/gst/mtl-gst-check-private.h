@@ -19,7 +19,4 @@ gboolean mtl_gst_check_not_empty (MtlStridedView  *view,
 gboolean mtl_gst_check_reachable (MtlStridedView  *view,
                                   GError         **error);
 
-char    *mtl_gst_dims_to_string  (const gint64    *dims,
-                                  gsize            n_dims);
-
 G_END_DECLS

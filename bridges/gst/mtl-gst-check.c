@@ -4,16 +4,7 @@
 
 #include "mtl-gst-check-private.h"
 
-char *
-mtl_gst_dims_to_string (const gint64 *dims,
-                        gsize         n_dims)
-{
-  GString *string = g_string_new ("(");
-
-  for (gsize i = 0; i < n_dims; i++)
-    g_string_append_printf (string, "%s%" G_GINT64_FORMAT, i > 0 ? ", " : "", dims[i]);
-  return g_string_free (g_string_append_c (string, ')'), FALSE);
-}
+#include "mtl-message-text-private.h"
 
 gboolean
 mtl_gst_check_elements (MtlStridedView  *view,
@@ -55,8 +46,8 @@ mtl_gst_check_shape (MtlStridedView  *view,
   if (n_actual == n_dims && memcmp (actual, shape, n_dims * sizeof *shape) == 0)
     return TRUE;
 
-  string = mtl_gst_dims_to_string (shape, n_dims);
-  actual_string = mtl_gst_dims_to_string (actual, n_actual);
+  string = mtl_dims_to_string (shape, n_dims);
+  actual_string = mtl_dims_to_string (actual, n_actual);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "the shape has to be %s, not %s", string, actual_string);
   return FALSE;
@@ -74,7 +65,7 @@ mtl_gst_check_not_empty (MtlStridedView  *view,
     return TRUE;
 
   shape = mtl_strided_view_get_shape (view, &n_dims);
-  string = mtl_gst_dims_to_string (shape, n_dims);
+  string = mtl_dims_to_string (shape, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "the shape %s has no elements; a buffer needs at least 1", string);
   return FALSE;

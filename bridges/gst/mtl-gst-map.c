@@ -4,7 +4,7 @@
 
 #include "mtl-gst-map-private.h"
 
-#include "mtl-gst-check-private.h"
+#include "mtl-message-text-private.h"
 
 /* The owner of a view's memory. The memory is mapped by itself: gst_buffer_map() would silently
  * replace memory that it cannot lock by a copy, and join several memories in a copy. */
@@ -316,7 +316,7 @@ check_has_elements (const gint64  *shape,
   if (!is_empty)
     return TRUE;
 
-  string = mtl_gst_dims_to_string (shape, n_dims);
+  string = mtl_dims_to_string (shape, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "The shape %s has no elements; a view of a buffer needs at least 1", string);
   return FALSE;
@@ -395,8 +395,8 @@ find_range (gsize               n_bytes,
       return TRUE;
     }
 
-  shape = mtl_gst_dims_to_string (plane->shape, plane->n_dims);
-  strides = mtl_gst_dims_to_string (plane->byte_strides, plane->n_dims);
+  shape = mtl_dims_to_string (plane->shape, plane->n_dims);
+  strides = mtl_dims_to_string (plane->byte_strides, plane->n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                "The shape %s of elements of %u bytes, with strides of %s bytes, does not fit at"
                " byte %" G_GSIZE_FORMAT " of the %" G_GSIZE_FORMAT " bytes of the buffer",

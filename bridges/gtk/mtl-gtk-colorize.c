@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "mtl-async-call-private.h"
 #include "mtl-gtk-pixels-private.h"
-#include "mtl-gtk-task-private.h"
 #include "mtl-gtk-texture-private.h"
 
 /* A product and a sum have enough digits up to this many halves of the range away from 0. */
@@ -22,6 +22,8 @@ static const guint8 infinite_color[4] = { 192, 97, 203, 255 };
 
 typedef struct
 {
+  MtlAsyncCall parent; /* unused if the caller waits */
+
   MtlStridedView *view;
   MtlGtkPalette palette;
   double low;
@@ -38,15 +40,6 @@ typedef struct
   double offset; /* added to the differences, or else to the steps */
   double factor; /* multiplies the steps */
 } Work;
-
-static void
-colorize_free (gpointer data)
-{
-  Colorize *self = data;
-
-  g_object_unref (self->view);
-  g_free (self);
-}
 
 static void
 work_clear (Work *self)
@@ -292,11 +285,10 @@ copy_gray_levels (MtlStridedView     *pixels,
 }
 
 static MtlStridedView *
-colorize (gpointer       data,
-          GCancellable  *cancellable,
-          GError       **error)
+colorize (const Colorize  *self,
+          GCancellable    *cancellable,
+          GError         **error)
 {
-  const Colorize *self = data;
   const gint64 *shape = mtl_strided_view_get_shape (self->view, NULL);
   const MtlGtkPixel pixel = {
     MTL_DTYPE_UINT8,
@@ -321,6 +313,15 @@ colorize (gpointer       data,
     return NULL;
 
   return g_steal_pointer (&pixels);
+}
+
+static gpointer
+run_colorize (gpointer           view,
+              gpointer           call,
+              const MtlMonitor  *monitor,
+              GError           **error)
+{
+  return colorize (call, monitor->cancellable, error);
 }
 
 static gboolean
@@ -348,9 +349,9 @@ mtl_gtk_palette_colorize (const MtlGtkPalette  *palette,
                           GCancellable         *cancellable,
                           GError              **error)
 {
-  const Colorize call = { view, *palette, low, high };
+  const Colorize call = { .view = view, .palette = *palette, .low = low, .high = high };
 
-  return check_numbers (view, error) ? colorize ((gpointer) &call, cancellable, error) : NULL;
+  return check_numbers (view, error) ? colorize (&call, cancellable, error) : NULL;
 }
 
 /* Starts a call, or fails with the error of the palette. */
@@ -365,20 +366,20 @@ begin (MtlStridedView      *view,
        GAsyncReadyCallback  callback,
        gpointer             user_data)
 {
-  g_autoptr (GTask) task = g_task_new (view, cancellable, callback, user_data);
   Colorize *call;
 
-  g_task_set_source_tag (task, tag);
   if (error != NULL || !check_numbers (view, &error))
     {
-      g_task_return_error (task, error);
+      g_task_report_error (view, callback, user_data, tag, error);
       return;
     }
 
-  call = g_new (Colorize, 1);
-  *call = (Colorize) { g_object_ref (view), *palette, low, high };
-  g_task_set_task_data (task, call, colorize_free);
-  mtl_gtk_task_run (task, colorize);
+  call = mtl_async_call_new (sizeof *call, run_colorize, g_object_unref, NULL, G_PRIORITY_DEFAULT);
+  call->view = view; /* the task has a reference */
+  call->palette = *palette;
+  call->low = low;
+  call->high = high;
+  mtl_async_call_start (call, view, tag, cancellable, callback, user_data);
 }
 
 /**
@@ -492,7 +493,7 @@ MtlStridedView *
 mtl_gtk_colorize_finish (GAsyncResult  *result,
                          GError       **error)
 {
-  return mtl_gtk_task_finish (result, mtl_gtk_colorize_async, error);
+  return mtl_async_call_take_result (NULL, result, mtl_gtk_colorize_async, error);
 }
 
 /**
@@ -612,5 +613,5 @@ MtlStridedView *
 mtl_gtk_colorize_with_colors_finish (GAsyncResult  *result,
                                      GError       **error)
 {
-  return mtl_gtk_task_finish (result, mtl_gtk_colorize_with_colors_async, error);
+  return mtl_async_call_take_result (NULL, result, mtl_gtk_colorize_with_colors_async, error);
 }

@@ -4,24 +4,16 @@
 
 #include "mtl-gtk-download.h"
 
+#include "mtl-async-call-private.h"
 #include "mtl-gtk-pixels-private.h"
-#include "mtl-gtk-task-private.h"
 #include "mtl-gtk-texture-private.h"
 
 typedef struct
 {
-  GdkTexture *texture;
+  MtlAsyncCall parent;
+
   MtlGtkPixel pixel;
 } Download;
-
-static void
-download_free (gpointer data)
-{
-  Download *self = data;
-
-  g_object_unref (self->texture);
-  g_free (self);
-}
 
 static gboolean
 pixel_init (MtlGtkPixel         *pixel,
@@ -105,11 +97,11 @@ download_into (GdkTexture         *texture,
 }
 
 static MtlStridedView *
-download (gpointer       data,
-          GCancellable  *cancellable,
-          GError       **error)
+download (GdkTexture         *texture,
+          const MtlGtkPixel  *pixel,
+          GCancellable       *cancellable,
+          GError            **error)
 {
-  const Download *self = data;
   g_autoptr (MtlStridedView) source = NULL, pixels = NULL;
   MtlGtkPixel source_pixel;
   gboolean done;
@@ -117,19 +109,27 @@ download (gpointer       data,
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return NULL;
 
-  pixels = mtl_gtk_pixels_new (&self->pixel, gdk_texture_get_height (self->texture),
-                               gdk_texture_get_width (self->texture), error);
+  pixels = mtl_gtk_pixels_new (pixel, gdk_texture_get_height (texture),
+                               gdk_texture_get_width (texture), error);
   if (pixels == NULL)
     return NULL;
 
-  source = mtl_gtk_texture_dup_pixels (self->texture, &source_pixel);
+  source = mtl_gtk_texture_dup_pixels (texture, &source_pixel);
   if (source != NULL)
-    done = mtl_gtk_pixels_convert (pixels, &self->pixel, source, &source_pixel, cancellable,
-                                   error);
+    done = mtl_gtk_pixels_convert (pixels, pixel, source, &source_pixel, cancellable, error);
   else
-    done = download_into (self->texture, pixels, &self->pixel, cancellable, error);
+    done = download_into (texture, pixels, pixel, cancellable, error);
 
   return done ? g_steal_pointer (&pixels) : NULL;
+}
+
+static gpointer
+run_download (gpointer           texture,
+              gpointer           call,
+              const MtlMonitor  *monitor,
+              GError           **error)
+{
+  return download (texture, &((Download *) call)->pixel, monitor->cancellable, error);
 }
 
 /**
@@ -182,14 +182,14 @@ mtl_gtk_download_texture (GdkTexture          *texture,
                           GCancellable        *cancellable,
                           GError             **error)
 {
-  Download call = { texture };
+  MtlGtkPixel pixel;
 
   g_return_val_if_fail (GDK_IS_TEXTURE (texture), NULL);
 
-  if (!pixel_init (&call.pixel, dtype, channels, flags, error))
+  if (!pixel_init (&pixel, dtype, channels, flags, error))
     return NULL;
 
-  return download (&call, cancellable, error);
+  return download (texture, &pixel, cancellable, error);
 }
 
 /**
@@ -216,25 +216,22 @@ mtl_gtk_download_texture_async (GdkTexture          *texture,
                                 GAsyncReadyCallback  callback,
                                 gpointer             user_data)
 {
-  g_autoptr (GTask) task = NULL;
   GError *error = NULL;
   MtlGtkPixel pixel;
   Download *call;
 
   g_return_if_fail (GDK_IS_TEXTURE (texture));
 
-  task = g_task_new (texture, cancellable, callback, user_data);
-  g_task_set_source_tag (task, mtl_gtk_download_texture_async);
   if (!pixel_init (&pixel, dtype, channels, flags, &error))
     {
-      g_task_return_error (task, error);
+      g_task_report_error (texture, callback, user_data, mtl_gtk_download_texture_async, error);
       return;
     }
 
-  call = g_new (Download, 1);
-  *call = (Download) { g_object_ref (texture), pixel };
-  g_task_set_task_data (task, call, download_free);
-  mtl_gtk_task_run (task, download);
+  call = mtl_async_call_new (sizeof *call, run_download, g_object_unref, NULL, G_PRIORITY_DEFAULT);
+  call->pixel = pixel;
+  mtl_async_call_start (call, texture, mtl_gtk_download_texture_async, cancellable, callback,
+                        user_data);
 }
 
 /**
@@ -256,5 +253,5 @@ MtlStridedView *
 mtl_gtk_download_texture_finish (GAsyncResult  *result,
                                  GError       **error)
 {
-  return mtl_gtk_task_finish (result, mtl_gtk_download_texture_async, error);
+  return mtl_async_call_take_result (NULL, result, mtl_gtk_download_texture_async, error);
 }

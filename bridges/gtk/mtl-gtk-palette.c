@@ -5,6 +5,7 @@
 #include "mtl-gtk-palette-private.h"
 
 #include "mtl-gtk-texture-private.h"
+#include "mtl-message-text-private.h"
 
 /* The colors of the maps that come with the library. */
 #define N_STEPS 254
@@ -71,7 +72,7 @@ check_shape (MtlStridedView  *colors,
   if (n_dims == 2 && shape[0] >= 1 && shape[0] <= MAX_COLORS && (shape[1] == 3 || shape[1] == 4))
     return TRUE;
 
-  string = mtl_gtk_shape_to_string (colors);
+  string = mtl_dims_to_string (shape, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "The colors have the shape %s; it has to be (n, 3) or (n, 4) with n from 1 to %d",
                string, MAX_COLORS);

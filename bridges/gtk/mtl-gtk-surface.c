@@ -5,6 +5,7 @@
 #include "mtl-gtk-surface.h"
 
 #include "mtl-gtk-texture-private.h"
+#include "mtl-message-text-private.h"
 
 /* Cairo's image formats whose pixels have whole elements. */
 typedef struct
@@ -242,7 +243,7 @@ check_shape (MtlStridedView     *view,
   if ((n_dims == 3 && shape[2] == n_channels) || (n_dims == 2 && n_channels == 1))
     return mtl_gtk_check_extents (shape, error);
 
-  string = mtl_gtk_shape_to_string (view);
+  string = mtl_dims_to_string (shape, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "Cairo's format %d needs the shape %s, not %s", format->format,
                shapes[format->n_channels], string);

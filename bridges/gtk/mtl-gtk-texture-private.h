@@ -11,8 +11,6 @@ G_BEGIN_DECLS
 MtlStridedView *mtl_gtk_texture_dup_pixels  (GdkTexture          *texture,
                                              MtlGtkPixel         *pixel);
 
-char           *mtl_gtk_shape_to_string     (MtlStridedView      *view);
-
 /* Fails if the host cannot access the elements, or these are vectors. */
 gboolean        mtl_gtk_check_is_reachable  (MtlStridedView      *view,
                                              GError             **error);

@@ -25,18 +25,6 @@ origin_free (gpointer data)
   g_free (self);
 }
 
-char *
-mtl_gtk_shape_to_string (MtlStridedView *view)
-{
-  GString *string = g_string_new ("(");
-  gsize n_dims;
-  const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
-
-  for (gsize i = 0; i < n_dims; i++)
-    g_string_append_printf (string, "%s%" G_GINT64_FORMAT, i > 0 ? ", " : "", shape[i]);
-  return g_string_free (g_string_append_c (string, ')'), FALSE);
-}
-
 gboolean
 mtl_gtk_check_is_reachable (MtlStridedView  *view,
                             GError         **error)

@@ -47,8 +47,8 @@ void     mtl_async_call_set_progress (gpointer              call,
                                       gpointer              progress_data,
                                       GDestroyNotify        progress_destroy);
 
-/* Takes ownership of the call, which was allocated with g_new(). A cancelled task
- * does not end before its thread has, because until then the thread may write. */
+/* Takes ownership of the call. A cancelled task does not end before its thread has,
+ * because until then the thread may write. */
 void     mtl_async_call_start       (gpointer              call,
                                      gpointer              self,
                                      gpointer              source_tag,
@@ -59,6 +59,8 @@ gboolean mtl_async_call_finish      (gpointer              self,
                                      GAsyncResult         *result,
                                      gpointer              source_tag,
                                      GError              **error);
+
+/* Without self, the call may have been started for any object. */
 gpointer mtl_async_call_take_result (gpointer              self,
                                      GAsyncResult         *result,
                                      gpointer              source_tag,

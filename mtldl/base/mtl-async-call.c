@@ -184,7 +184,7 @@ mtl_async_call_take_result (gpointer       self,
                             gpointer       source_tag,
                             GError       **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+  g_return_val_if_fail (self != NULL ? g_task_is_valid (result, self) : G_IS_TASK (result), NULL);
   g_return_val_if_fail (g_async_result_is_tagged (result, source_tag), NULL);
 
   return g_task_propagate_pointer (G_TASK (result), error);

@@ -4,9 +4,29 @@
 
 #include <gio/gio.h>
 
-#include "mtl-threads-private.h"
-
 G_BEGIN_DECLS
+
+/* Cancellation and progress of a long operation. Functions also take NULL instead. */
+typedef struct
+{
+  GCancellable *cancellable;
+  /* Called in the thread that started the operation; may be NULL. */
+  void (* report) (guint64  done,
+                   guint64  total,
+                   gpointer data);
+  gpointer data;
+} MtlMonitor;
+
+/* A monitor with a cancellable, but without progress. */
+#define MTL_MONITOR(c) ((c) != NULL ? &(const MtlMonitor) { .cancellable = (c) } : NULL)
+
+/* Both accept NULL. mtl_monitor_check() fails if the operation was cancelled. */
+gboolean mtl_monitor_check  (const MtlMonitor  *self,
+                             GError           **error);
+void     mtl_monitor_report (const MtlMonitor  *self,
+                             gsize              n_done,
+                             gsize              n_items,
+                             guint64            n_bytes);
 
 /* A caller's callback, called in the caller's thread, each time with a larger number. */
 typedef struct

@@ -5,6 +5,26 @@
 #include "mtl-fork-private.h"
 #include "mtl-progress-private.h"
 
+gboolean
+mtl_monitor_check (const MtlMonitor  *self,
+                   GError           **error)
+{
+  return self == NULL || self->cancellable == NULL
+         || !g_cancellable_set_error_if_cancelled (self->cancellable, error);
+}
+
+/* Reports n_done of n_items, which have n_bytes in total. */
+void
+mtl_monitor_report (const MtlMonitor *self,
+                    gsize             n_done,
+                    gsize             n_items,
+                    guint64           n_bytes)
+{
+  if (self != NULL && self->report != NULL)
+    self->report (n_done == n_items ? n_bytes : (double) n_bytes * n_done / n_items, n_bytes,
+                  self->data);
+}
+
 static void
 report_to_callback (guint64  done,
                     guint64  total,

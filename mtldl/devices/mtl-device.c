@@ -643,8 +643,5 @@ mtl_device_synchronize_finish (MtlDevice     *self,
                                GAsyncResult  *result,
                                GError       **error)
 {
-  g_return_val_if_fail (MTL_IS_DEVICE (self), FALSE);
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
-
-  return g_task_propagate_boolean (G_TASK (result), error);
+  return mtl_async_call_finish (self, result, mtl_device_synchronize_async, error);
 }

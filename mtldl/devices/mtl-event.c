@@ -522,8 +522,10 @@ mtl_event_wait_async (MtlEvent            *self,
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   /* GTask's threads are few, and the work to wait for may need them. */
-  wait = g_new (Wait, 1);
-  *wait = (Wait) { { .run = run_wait, .is_alone = TRUE }, value, timeout };
+  wait = mtl_async_call_new (sizeof *wait, run_wait, NULL, NULL, G_PRIORITY_DEFAULT);
+  wait->call.is_alone = TRUE;
+  wait->value = value;
+  wait->timeout = timeout;
   mtl_async_call_start (wait, self, mtl_event_wait_async, cancellable, callback, user_data);
 }
 
@@ -548,8 +550,5 @@ mtl_event_wait_finish (MtlEvent      *self,
                        GAsyncResult  *result,
                        GError       **error)
 {
-  g_return_val_if_fail (MTL_IS_EVENT (self), FALSE);
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
-
-  return g_task_propagate_boolean (G_TASK (result), error);
+  return mtl_async_call_finish (self, result, mtl_event_wait_async, error);
 }

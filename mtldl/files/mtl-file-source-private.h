@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gio/gio.h>
+#include <string.h>
 
 G_BEGIN_DECLS
 
@@ -51,6 +52,16 @@ gboolean       mtl_file_source_check_unchanged (const MtlFileSource  *self,
 /* Checks whether the file is on another machine: page faults are then slow, and raise a
  * signal if the other machine does not answer. */
 gboolean       mtl_file_source_is_remote       (const MtlFileSource  *self);
+
+/* Upper and lower case do not matter. */
+static inline gboolean
+mtl_file_name_ends_in (const char *name,
+                       const char *ending)
+{
+  gsize size = strlen (name), ending_size = strlen (ending);
+
+  return size >= ending_size && g_ascii_strcasecmp (name + size - ending_size, ending) == 0;
+}
 
 char          *mtl_quote_file_name             (GFile                *file);
 gboolean       mtl_set_system_error            (int                   code,

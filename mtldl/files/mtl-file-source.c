@@ -18,7 +18,7 @@
 #endif
 
 #include "mtl-error.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 #ifdef __APPLE__
 #define st_mtim st_mtimespec
@@ -30,7 +30,7 @@ mtl_quote_file_name (GFile *file)
 {
   g_autofree char *path = g_file_get_path (file);
   g_autofree char *shown = path != NULL ? g_steal_pointer (&path) : g_file_get_uri (file);
-  g_autofree char *escaped = mtl_escape_text (shown, strlen (shown));
+  g_autofree char *escaped = mtl_escape_text (shown, strlen (shown), MTL_ESCAPE_FLAGS_NONE);
 
   return g_strconcat ("“", escaped, "”", NULL);
 }

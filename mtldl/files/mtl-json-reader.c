@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mtl-error-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 #define NO_CHARACTER (-1) /* the end of the text */
 

@@ -8,7 +8,7 @@
 
 #include "mtl-element-type-private.h"
 #include "mtl-error-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 #define MARK "\x93NUMPY"
 #define MARK_SIZE 6

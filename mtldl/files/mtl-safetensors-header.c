@@ -10,7 +10,7 @@
 #include "mtl-error-private.h"
 #include "mtl-json-reader-private.h"
 #include "mtl-layout-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 #define METADATA_KEY "__metadata__"
 
@@ -495,7 +495,7 @@ mtl_safetensors_header_parse (const char  *header,
                               guint64      file_size,
                               GError     **error)
 {
-  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new (MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
   g_auto (MtlJsonReader) reader;
   guint64 data_begin = MTL_SAFETENSORS_PREFIX_SIZE + (guint64) header_size;
 

@@ -8,7 +8,7 @@
 
 #include "mtl-error-private.h"
 #include "mtl-json-reader-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 #define WEIGHT_MAP_KEY "weight_map"
 
@@ -166,7 +166,7 @@ mtl_safetensors_index_parse (const char  *text,
       return NULL;
     }
 
-  table = mtl_tensor_table_new ();
+  table = mtl_tensor_table_new (MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
   mtl_json_reader_init (&reader, "index", text, size);
   read_index (&reader, table);
   if (!mtl_json_reader_finish (&reader, error) || !number_files (table, error)

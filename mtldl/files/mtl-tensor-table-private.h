@@ -86,7 +86,7 @@ typedef struct
   MtlNameIndex by_key;
 } MtlTensorTable;
 
-MtlTensorTable       *mtl_tensor_table_new             (void);
+MtlTensorTable       *mtl_tensor_table_new             (MtlTensorFileFormat    format);
 void                  mtl_tensor_table_free            (MtlTensorTable        *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlTensorTable, mtl_tensor_table_free)

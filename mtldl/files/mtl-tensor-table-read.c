@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "mtl-error-private.h"
-#include "mtl-file-kind-private.h"
 #include "mtl-file-stream-private.h"
+#include "mtl-message-text-private.h"
 #include "mtl-npy-header-private.h"
-#include "mtl-quoted-text-private.h"
 #include "mtl-safetensors-header-private.h"
 #include "mtl-safetensors-index-private.h"
 #include "mtl-zip-directory-private.h"
@@ -134,7 +133,7 @@ static MtlTensorTable *
 read_npy (MtlFileStream  *stream,
           GError        **error)
 {
-  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new (MTL_TENSOR_FILE_FORMAT_NPY);
   g_auto (ArrayHeader) header = { 0 };
 
   if (!read_array_header (stream, stream->end, &header, error))
@@ -170,7 +169,7 @@ dup_array_name (const MtlZipMember  *member,
   if (mtl_zip_member_check_name (member, NULL))
     return mtl_arena_dup_text (arena, member->name, size, error);
 
-  escaped = mtl_escape_text (member->name, size);
+  escaped = mtl_escape_text (member->name, size, MTL_ESCAPE_FLAGS_NONE);
   return mtl_arena_dup_text (arena, escaped, strlen (escaped), error);
 }
 
@@ -336,21 +335,6 @@ read_directory (const MtlFileSource  *source,
   return bytes != NULL ? mtl_zip_directory_parse (bytes, end, error) : NULL;
 }
 
-/* Replaces the message by the explanation, unless that is NULL. Takes it. */
-static void
-explain (GError **error,
-         char    *explanation)
-{
-  if (explanation == NULL || (*error)->domain != MTL_ERROR || (*error)->code == MTL_ERROR_NO_MEMORY)
-    {
-      g_free (explanation);
-      return;
-    }
-
-  g_free ((*error)->message);
-  (*error)->message = explanation;
-}
-
 static gboolean
 add_members (const MtlFileSource    *source,
              const MtlZipDirectory  *directory,
@@ -376,16 +360,22 @@ add_members (const MtlFileSource    *source,
 
 /* Archives of anything else are refused, too, if no array was found in them. */
 static gboolean
-check_kind (const MtlZipDirectory  *directory,
-            GError                **error)
+check_names (const MtlZipDirectory  *directory,
+             GError                **error)
 {
-  g_autofree char *explanation = directory->n_members > 0 ? mtl_file_kind_explain_zip (directory)
-                                                          : NULL;
+  g_autofree char *first = NULL;
 
-  if (explanation == NULL)
+  if (directory->n_members == 0)
     return TRUE;
 
-  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, explanation);
+  for (gsize i = 0; i < directory->n_members; i++)
+    if (ends_in (&directory->members[i], NPY_SUFFIX))
+      return TRUE;
+
+  first = mtl_quote_text (directory->members[0].name, directory->members[0].name_size);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "Expected an archive of .npy files, but it has %" G_GSIZE_FORMAT " other member%s,"
+               " such as %s", directory->n_members, MTL_S (directory->n_members), first);
   return FALSE;
 }
 
@@ -394,14 +384,14 @@ read_npz (const MtlFileSource  *source,
           GCancellable         *cancellable,
           GError              **error)
 {
-  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new (MTL_TENSOR_FILE_FORMAT_NPZ);
   MtlZipEnd end;
   g_autoptr (MtlZipDirectory) directory = read_directory (source, &end, error);
   gboolean has_arrays;
 
   if (directory == NULL
       || !add_members (source, directory, &end, table, &has_arrays, cancellable, error)
-      || (!has_arrays && !check_kind (directory, error))
+      || (!has_arrays && !check_names (directory, error))
       || !mtl_tensor_table_index_members (table, error))
     return NULL;
 
@@ -463,11 +453,12 @@ read_table (MtlFileStream        *stream,
     }
 }
 
-/* Detects the size of a header that is within the limit or is followed by a header; or
- * text like that of an index. */
+/* Detects the size of a header that is within the limit and the file, or is followed by a
+ * header; or text like that of an index. */
 static gboolean
 may_be_safetensors (const guint8 *head,
-                    gsize         size)
+                    gsize         size,
+                    guint64       file_size)
 {
   guint64 length;
 
@@ -477,19 +468,33 @@ may_be_safetensors (const guint8 *head,
     return TRUE;
 
   memcpy (&length, head, sizeof length);
-  return GUINT64_FROM_LE (length) <= MTL_SAFETENSORS_MAX_HEADER_SIZE;
+  length = GUINT64_FROM_LE (length);
+  file_size -= MTL_SAFETENSORS_PREFIX_SIZE;
+  return length <= MTL_SAFETENSORS_MAX_HEADER_SIZE && (file_size == 0 || length <= file_size);
 }
 
-static char *
-describe_start (const guint8 *head,
-                gsize         size)
+static void
+refuse_start (const guint8  *head,
+              gsize          size,
+              GError       **error)
 {
-  g_autoptr (GString) text = g_string_new ("This is neither safetensors nor .npy nor .npz: it "
-                                           "begins with");
+  g_autoptr (GString) bytes = g_string_new (NULL);
+  g_autofree char *text = NULL;
 
-  for (gsize i = 0; i < MIN (size, MTL_SAFETENSORS_PREFIX_SIZE); i++)
-    g_string_append_printf (text, " %02x", head[i]);
-  return g_string_free (g_steal_pointer (&text), FALSE);
+  if (size == 0)
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                           "Expected safetensors, .npy or .npz, but the file is empty");
+      return;
+    }
+
+  size = MIN (size, MAX_PREFIX_SIZE);
+  for (gsize i = 0; i < size; i++)
+    g_string_append_printf (bytes, " %02x", head[i]);
+  text = mtl_quote_text ((const char *) head, size);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "Expected safetensors, .npy or .npz, but the file begins with%s, %s", bytes->str,
+               text);
 }
 
 MtlTensorTable *
@@ -501,28 +506,24 @@ mtl_tensor_table_read (const MtlFileSource  *source,
   const gsize prefix_size = MIN (head_size, MAX_PREFIX_SIZE);
   g_auto (MtlFileStream) stream = { 0 };
   g_autoptr (GError) local_error = NULL;
-  char *explanation;
   guint8 head[HEAD_SIZE];
   MtlTensorFileFormat format;
-  MtlTensorTable *table;
+  MtlTensorTable *table = NULL;
 
   if (!mtl_file_source_read_at (source, 0, head, head_size, error))
     return NULL;
 
   mtl_file_stream_init (&stream, source, 0, source->size, head, head_size);
   format = find_format (head, prefix_size);
-  table = read_table (&stream, format, is_index (head, prefix_size), cancellable, &local_error);
+  if (head_size == 0
+      || (format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS
+          && !may_be_safetensors (head, head_size, source->size)))
+    refuse_start (head, head_size, &local_error);
+  else
+    table = read_table (&stream, format, is_index (head, prefix_size), cancellable, &local_error);
   if (table != NULL)
-    {
-      table->format = format;
-      return table;
-    }
+    return table;
 
-  explanation = mtl_file_kind_explain (head, head_size, source->size);
-  if (explanation == NULL && format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS
-      && !may_be_safetensors (head, head_size))
-    explanation = describe_start (head, head_size);
-  explain (&local_error, explanation);
   if (local_error->domain == MTL_ERROR && strstr (local_error->message, source->name) == NULL)
     g_prefix_error (&local_error, "%s: ", source->name);
   g_propagate_error (error, g_steal_pointer (&local_error));

@@ -10,12 +10,15 @@
 #include "mtl-element-type-private.h"
 #include "mtl-error.h"
 #include "mtl-layout-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 MtlTensorTable *
-mtl_tensor_table_new (void)
+mtl_tensor_table_new (MtlTensorFileFormat format)
 {
-  return g_new0 (MtlTensorTable, 1);
+  MtlTensorTable *self = g_new0 (MtlTensorTable, 1);
+
+  self->format = format;
+  return self;
 }
 
 void

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mtl-error-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 #define END_SIZE 22
 #define LOCATOR_SIZE 20

@@ -63,11 +63,6 @@ typedef struct
   guint64 n_bytes; /* the tensors and the headers */
 } MtlTensorFilePlan;
 
-/* The format in which the file is written; AUTO if its name ends in something else. */
-MtlTensorFileFormat mtl_tensor_file_builder_find_format (MtlTensorFileBuilder  *self,
-                                                         GFile                 *file,
-                                                         GError               **error);
-
 /* No file has more than max_size bytes of tensors, unless a single tensor has more. */
 MtlTensorFilePlan *mtl_tensor_file_plan_new         (MtlTensorFileBuilder     *builder,
                                                      MtlTensorFileFormat       format,

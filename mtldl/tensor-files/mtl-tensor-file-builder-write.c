@@ -8,12 +8,82 @@
 
 #include <string.h>
 
+#include "mtl-async-call-private.h"
 #include "mtl-error-private.h"
+#include "mtl-file-source-private.h"
+#include "mtl-message-text-private.h"
 #include "mtl-progress-private.h"
-#include "mtl-quoted-text-private.h"
 
-#define INDEX_ENDING ".index.json"
+/* Chooses the format in which a file is written. */
+
 #define FORMAT_ENDING ".safetensors"
+#define INDEX_ENDING ".index.json"
+#define MAX_ENDING 16 /* bytes; longer ones are parts of a name */
+
+/* Finds the ending that names the format, beginning with a dot, or NULL. The ends of
+ * model-v1.5, of qwen2.5-0.5b and of a hidden file’s name are none. */
+static const char *
+find_ending (const char *name)
+{
+  const char *dot = strrchr (name, '.');
+  gsize length = dot != NULL ? strlen (dot) : 0;
+
+  if (dot == NULL || dot == name || length > MAX_ENDING || !g_ascii_isalpha (dot[1]))
+    return NULL;
+
+  for (const char *at = dot + 1; *at != '\0'; at++)
+    if (!g_ascii_isalnum (*at))
+      return NULL;
+
+  return dot;
+}
+
+static void
+refuse_name (GFile       *file,
+             const char  *ending,
+             GError     **error)
+{
+  g_autofree char *quoted = mtl_quote_file_name (file);
+
+  if (mtl_file_name_ends_in (ending, ".npz"))
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "%s cannot be written: .npz files can only be read. Write a .safetensors file, or"
+                 " one .npy file for each tensor", quoted);
+  else if (mtl_file_name_ends_in (ending, INDEX_ENDING))
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "%s is the name of an index of several files, which write_shards() writes; a "
+                 "single file has a name that ends in .safetensors or .npy", quoted);
+  else
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "%s would not be a %s file: files are written as .safetensors or .npy. End the "
+                 "name in one of these, or set the format", quoted, ending);
+}
+
+/* The format in which the file is written; AUTO if its name ends in something else. */
+static MtlTensorFileFormat
+find_format (MtlTensorFileBuilder  *self,
+             GFile                 *file,
+             GError               **error)
+{
+  g_autofree char *name = NULL;
+  const char *ending;
+
+  if (self->format != MTL_TENSOR_FILE_FORMAT_AUTO)
+    return self->format;
+
+  name = g_file_get_basename (file);
+  if (name != NULL && mtl_file_name_ends_in (name, ".npy"))
+    return MTL_TENSOR_FILE_FORMAT_NPY;
+
+  ending = name != NULL ? find_ending (name) : NULL;
+  if (ending == NULL || mtl_file_name_ends_in (ending, ".safetensors"))
+    return MTL_TENSOR_FILE_FORMAT_SAFETENSORS;
+
+  refuse_name (file, mtl_file_name_ends_in (name, INDEX_ENDING) ? INDEX_ENDING : ending, error);
+  return MTL_TENSOR_FILE_FORMAT_AUTO;
+}
+
+/* Writes planned files and moves them into place. */
 
 static gboolean
 write_tensors (MtlTensorStream       *stream,
@@ -74,7 +144,7 @@ mtl_tensor_file_builder_write_monitored (MtlTensorFileBuilder  *self,
   g_autoptr (MtlFileReplacement) replacement = NULL;
   MtlTensorFileFormat format;
 
-  format = mtl_tensor_file_builder_find_format (self, file, error);
+  format = find_format (self, file, error);
   if (format == MTL_TENSOR_FILE_FORMAT_AUTO)
     return FALSE;
 
@@ -370,4 +440,225 @@ mtl_tensor_file_builder_write_shards (MtlTensorFileBuilder   *self,
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
 
   return mtl_tensor_file_builder_write_shards_monitored (self, index, max_size, &monitor, error);
+}
+
+typedef struct
+{
+  MtlAsyncCall parent;
+
+  MtlTensorFileBuilder *builder; /* a copy, made when the call started; NULL if that failed */
+  GError *error;
+  GFile *file;
+  guint64 max_size; /* the maximum size of a shard */
+} Call;
+
+static void
+call_clear (gpointer data)
+{
+  Call *call = data;
+
+  g_clear_object (&call->builder);
+  g_clear_error (&call->error);
+  g_clear_object (&call->file);
+}
+
+/* Once the file is in place, the call has succeeded, even if it was cancelled
+ * meanwhile. */
+static Call *
+call_new (MtlTensorFileBuilder  *self,
+          MtlAsyncFunc           run,
+          GFile                 *file,
+          int                    io_priority,
+          GFileProgressCallback  progress,
+          gpointer               progress_data,
+          GDestroyNotify         progress_destroy)
+{
+  Call *call = mtl_async_call_new (sizeof *call, run, NULL, call_clear, io_priority);
+
+  mtl_async_call_set_progress (call, progress, progress_data, progress_destroy);
+  call->parent.is_lasting = TRUE;
+  call->builder = mtl_tensor_file_builder_copy (self, &call->error);
+  call->file = g_object_ref (file);
+  return call;
+}
+
+static gboolean
+check_copied (Call    *call,
+              GError **error)
+{
+  if (call->error != NULL)
+    g_propagate_error (error, g_steal_pointer (&call->error));
+  return call->builder != NULL;
+}
+
+static gpointer
+run_write (gpointer           self,
+           gpointer           data,
+           const MtlMonitor  *monitor,
+           GError           **error)
+{
+  Call *call = data;
+
+  return GINT_TO_POINTER (check_copied (call, error)
+                          && mtl_tensor_file_builder_write_monitored (call->builder, call->file,
+                                                                      monitor, error));
+}
+
+/**
+ * mtl_tensor_file_builder_write_async:
+ * @self: a builder
+ * @file: the file to write, which need not exist
+ * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   called with the number of bytes that are written, and their total
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data for @callback
+ *
+ * Writes all tensors into a file without blocking the caller. This is the
+ * asynchronous version of [method@Mtl.TensorFileBuilder.write].
+ *
+ * Later changes to @self do not affect the operation. Do not write to the
+ * elements before it is done.
+ *
+ * Both callbacks run in the main context that is the thread's default.
+ * @progress runs as often as that context has time for it, and never after
+ * @callback.
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_builder_write_async (MtlTensorFileBuilder  *self,
+                                     GFile                 *file,
+                                     int                    io_priority,
+                                     GCancellable          *cancellable,
+                                     GFileProgressCallback  progress,
+                                     gpointer               progress_data,
+                                     GDestroyNotify         progress_destroy,
+                                     GAsyncReadyCallback    callback,
+                                     gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self));
+  g_return_if_fail (G_IS_FILE (file));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (self, run_write, file, io_priority, progress, progress_data,
+                   progress_destroy);
+  mtl_async_call_start (call, self, mtl_tensor_file_builder_write_async, cancellable, callback,
+                        user_data);
+}
+
+/**
+ * mtl_tensor_file_builder_write_finish:
+ * @self: a builder
+ * @result: the result that the callback received
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Finishes an operation that was started with
+ * [method@Mtl.TensorFileBuilder.write_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFileBuilder.write]
+ *
+ * Returns: %TRUE on success
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_builder_write_finish (MtlTensorFileBuilder  *self,
+                                      GAsyncResult          *result,
+                                      GError               **error)
+{
+  return mtl_async_call_finish (self, result, mtl_tensor_file_builder_write_async, error);
+}
+
+static gpointer
+run_write_shards (gpointer           self,
+                  gpointer           data,
+                  const MtlMonitor  *monitor,
+                  GError           **error)
+{
+  Call *call = data;
+
+  return GINT_TO_POINTER (
+    check_copied (call, error)
+    && mtl_tensor_file_builder_write_shards_monitored (call->builder, call->file, call->max_size,
+                                                       monitor, error));
+}
+
+/**
+ * mtl_tensor_file_builder_write_shards_async:
+ * @self: a builder
+ * @index: the index to write, which need not exist
+ * @max_size: the largest number of bytes of tensors in one file
+ * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   called with the number of bytes that are written to all files, and their
+ *   total
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data for @callback
+ *
+ * Writes all tensors into several files without blocking the caller. This is
+ * the asynchronous version of [method@Mtl.TensorFileBuilder.write_shards]. For
+ * the callbacks and later changes to @self, see
+ * [method@Mtl.TensorFileBuilder.write_async].
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_builder_write_shards_async (MtlTensorFileBuilder  *self,
+                                            GFile                 *index,
+                                            guint64                max_size,
+                                            int                    io_priority,
+                                            GCancellable          *cancellable,
+                                            GFileProgressCallback  progress,
+                                            gpointer               progress_data,
+                                            GDestroyNotify         progress_destroy,
+                                            GAsyncReadyCallback    callback,
+                                            gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self));
+  g_return_if_fail (G_IS_FILE (index));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (self, run_write_shards, index, io_priority, progress, progress_data,
+                   progress_destroy);
+  call->max_size = max_size;
+  mtl_async_call_start (call, self, mtl_tensor_file_builder_write_shards_async, cancellable,
+                        callback, user_data);
+}
+
+/**
+ * mtl_tensor_file_builder_write_shards_finish:
+ * @self: a builder
+ * @result: the result that the callback received
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Finishes an operation that was started with
+ * [method@Mtl.TensorFileBuilder.write_shards_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFileBuilder.write_shards]
+ *
+ * Returns: %TRUE on success
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_builder_write_shards_finish (MtlTensorFileBuilder  *self,
+                                             GAsyncResult          *result,
+                                             GError               **error)
+{
+  return mtl_async_call_finish (self, result, mtl_tensor_file_builder_write_shards_async, error);
 }

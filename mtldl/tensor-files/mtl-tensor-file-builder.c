@@ -9,8 +9,8 @@
 #include "mtl-arena-private.h"
 #include "mtl-enum-types.h"
 #include "mtl-error-private.h"
+#include "mtl-message-text-private.h"
 #include "mtl-number-private.h"
-#include "mtl-quoted-text-private.h"
 #include "mtl-shared-text-private.h"
 
 /**

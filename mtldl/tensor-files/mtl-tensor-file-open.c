@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "mtl-error-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 #include "mtl-tensor-table-read-private.h"
 
 #define INDEX_ENDING ".safetensors.index.json"
@@ -189,18 +189,10 @@ add_found (FoundFiles *self,
 }
 
 static gboolean
-ends_in (const char *name,
-         const char *ending)
-{
-  gsize size = strlen (name), ending_size = strlen (ending);
-
-  return size >= ending_size && g_ascii_strcasecmp (name + size - ending_size, ending) == 0;
-}
-
-static gboolean
 is_tensor_file_name (const char *name)
 {
-  return ends_in (name, ".safetensors") || ends_in (name, ".npy") || ends_in (name, ".npz");
+  return mtl_file_name_ends_in (name, ".safetensors") || mtl_file_name_ends_in (name, ".npy")
+         || mtl_file_name_ends_in (name, ".npz");
 }
 
 /* Always returns NULL. */
@@ -212,6 +204,7 @@ refuse_folder (GFile             *folder,
 {
   g_autofree char *quoted = mtl_quote_file_name (folder);
   g_autofree char *first = NULL;
+  const char *kind;
 
   if (files->n == 0)
     {
@@ -222,9 +215,10 @@ refuse_folder (GFile             *folder,
     }
 
   first = mtl_quote_text (files->first, strlen (files->first));
+  kind = mtl_file_name_ends_in (files->first, INDEX_ENDING) ? "models" : "files of tensors";
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY,
-               "%s is a folder with %u %s: open one of them, such as %s", quoted, files->n,
-               ends_in (files->first, INDEX_ENDING) ? "models" : "files of tensors", first);
+               "%s is a folder with %u %s: open one of them, such as %s", quoted, files->n, kind,
+               first);
   return NULL;
 }
 
@@ -272,7 +266,7 @@ read_folder (FolderContents  *self,
         continue;
       if (g_file_info_get_file_type (info) == G_FILE_TYPE_DIRECTORY)
         self->has_folders = TRUE;
-      else if (ends_in (name, INDEX_ENDING))
+      else if (mtl_file_name_ends_in (name, INDEX_ENDING))
         add_found (&self->indices, name);
       else if (is_tensor_file_name (name))
         add_found (&self->files, name);
@@ -396,7 +390,6 @@ mtl_tensor_file_open (GFile              *file,
   self->mode = choose_mode (mode, first.source);
   if (device != NULL)
     g_set_object (&self->device, device);
-  mtl_tensor_table_free (self->table);
   self->table = first.table;
 
   if (first.table->n_files == 0)

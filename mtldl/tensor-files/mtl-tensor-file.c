@@ -9,8 +9,8 @@
 
 #include "mtl-enum-types.h"
 #include "mtl-error-private.h"
+#include "mtl-message-text-private.h"
 #include "mtl-progress-private.h"
-#include "mtl-quoted-text-private.h"
 #include "mtl-strided-view-private.h"
 
 /**
@@ -88,6 +88,9 @@ enum
 
 static GParamSpec *props[N_PROPS];
 
+/* The tensors of a file that was never opened. */
+static MtlTensorTable no_tensors;
+
 static GType
 mtl_tensor_file_get_item_type (GListModel *model)
 {
@@ -134,7 +137,7 @@ mtl_tensor_file_finalize (GObject *object)
   g_free (self->given);
 
   /* A single part owns the table. */
-  if (self->n_parts == 0 || self->table != self->parts[0].table)
+  if (self->table != &no_tensors && (self->n_parts == 0 || self->table != self->parts[0].table))
     mtl_tensor_table_free (self->table);
   for (gsize i = 0; i < self->n_parts; i++)
     mtl_tensor_file_part_clear (&self->parts[i]);
@@ -226,7 +229,7 @@ mtl_tensor_file_class_init (MtlTensorFileClass *klass)
 static void
 mtl_tensor_file_init (MtlTensorFile *self)
 {
-  self->table = mtl_tensor_table_new ();
+  self->table = &no_tensors;
   self->device = g_object_ref (mtl_device_get_host ());
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mtl-enums.h"
+#include "mtl-message-text-private.h"
 #include "mtl-slice.h"
 
 G_BEGIN_DECLS
@@ -157,6 +158,8 @@ mtl_gcd (guint64 a,
 }
 
 /* Construction: mtl-layout.c. */
+gboolean  mtl_layout_check_n_dims     (gsize             n_dims,
+                                       GError          **error);
 gboolean  mtl_layout_new              (const gint64  *shape,
                                        const gint64  *strides,
                                        gsize          n_dims,
@@ -226,7 +229,7 @@ gboolean  mtl_layout_add_up_bounds    (const MtlLayout *self,
                                        gint64          *min,
                                        gint64          *max);
 
-/* Queries: mtl-layout-queries.c */
+/* Queries */
 gint64    mtl_layout_get_volume       (const MtlLayout  *self);
 void      mtl_layout_get_stride_order (const MtlLayout *self,
                                        int             *axes);
@@ -263,8 +266,6 @@ gboolean  mtl_layout_same_shape       (const MtlLayout *a,
                                        const MtlLayout *b);
 guint     mtl_layout_hash             (const MtlLayout  *self);
 char     *mtl_layout_to_string        (const MtlLayout  *self);
-char     *mtl_dims_to_string          (const gint64 *dims,
-                                       gsize         n_dims);
 gboolean  mtl_axis_resolve            (int      axis,
                                        gsize    n_dims,
                                        guint   *result,
@@ -331,7 +332,7 @@ gboolean  mtl_layout_flip             (const MtlLayout  *self,
 gint64    mtl_layout_stride_before    (const MtlLayout *self,
                                        guint32          axis);
 
-/* mtl-layout-reshape.c */
+/* Shapes */
 gboolean  mtl_layout_reshape          (const MtlLayout  *self,
                                        const gint64     *shape,
                                        gsize             n_dims,
@@ -353,7 +354,7 @@ gboolean  mtl_layout_flatten_mask     (const MtlLayout  *self,
                                        MtlLayout        *result,
                                        GError          **error);
 
-/* mtl-layout-repack.c */
+/* Items of another size */
 gboolean  mtl_layout_repack           (const MtlLayout  *self,
                                        guint32           item_bits,
                                        int               axis,
@@ -373,7 +374,7 @@ gboolean  mtl_layout_spread_lanes     (const MtlLayout  *self,
                                        MtlLayout        *result,
                                        GError          **error);
 
-/* mtl-layout-slice.c */
+/* Slices */
 gboolean  mtl_layout_narrow           (const MtlLayout  *self,
                                        int               axis,
                                        gint64            start,

@@ -53,14 +53,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlViewUse, mtl_view_use_end)
 #define MTL_USE_VIEW(view) \
   g_autoptr (MtlViewUse) G_PASTE (use_of_, view) G_GNUC_UNUSED = mtl_view_use_begin (view)
 
-/* All three take the layout, the last one on failure too; the first one also
- * takes the memory. The second one shares everything else with self. */
+/* All of these take the layout, the last one on failure too; the first one also
+ * takes the memory. The second one shares everything else with self, the third one all
+ * but the type and the place of element offset 0. */
 MtlStridedView *mtl_strided_view_new_take (MtlMemory      *memory,
                                            gsize           byte_offset,
                                            MtlElementType  type,
                                            MtlLayout      *layout);
 MtlStridedView *mtl_strided_view_derive   (MtlStridedView *self,
                                            MtlLayout      *layout);
+MtlStridedView *mtl_strided_view_derive_as (MtlStridedView *self,
+                                            gsize           byte_offset,
+                                            MtlElementType  type,
+                                            MtlLayout      *layout);
 MtlStridedView *mtl_strided_view_new_dense (MtlDevice       *device,
                                             MtlStorageMode   mode,
                                             MtlElementType   type,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Files of other kinds are told as such, and no file of tensors is taken for one. */
+/* Files of other kinds are refused with their first bytes, and no file of tensors is taken for
+ * one. */
 
 #include "test-tensor-files.h"
 
@@ -16,49 +17,16 @@ typedef struct
 #define CASE(bytes, told) { bytes, sizeof (bytes) - 1, told }
 
 static const Case cases[] = {
-  CASE ("", "an empty file"),
-  CASE ("x", "text"),
-  CASE ("1 2 3\n4 5 6\n", "a table of numbers"),
-  CASE ("\xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82 \xd0\xbc", "text"),
-  CASE ("\xff\xfeh\0a\0l\0l\0o\0", "text"),
-  CASE ("\xfe\xff\0h\0a\0l\0l\0o", "text"),
-  CASE ("<!DOCTYPE html><p>404", "a web page"),
-  CASE ("\xef\xbb\xbf\n  <HTML lang=en>", "a web page"),
-  CASE ("<?xml version=\"1.0\"?><Error/>", "an XML document"),
-  CASE ("{\"error\": \"not found\"}", "not the index of a model"),
-  CASE (" [1, 2, 3, 4]", "not the index of a model"),
-  CASE ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
-  CASE ("\x80\x02\x8a\nl\xfc\x9c" "F\xf9 j\xa8P\x19.\x80\x02M", "a PyTorch checkpoint"),
-  CASE ("PK\3\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\0\0\0archive/data.pkl...",
-        "a PyTorch checkpoint"),
-  CASE ("\x80\x04\x95\0\0\0\0\0\0\0\0}\x94.", "a Python pickle"),
-  CASE ("\x80\x02}q\x01.", "a Python pickle"),
-  CASE ("\x80\x05\x95\0\0\0\0\0\0\0\0}\x94.", "a Python pickle"),
-  CASE ("GGUF\3\0\0\0\0\0\0\0", "a GGUF file"),
-  CASE ("\x89HDF\r\n\x1a\n\0\0", "an HDF5 file"),
-  CASE ("MATLAB 5.0 MAT-file, Platform", "a MATLAB file"),
-  CASE ("MATLAB 7.3 MAT-file, Platform", "which is HDF5"),
-  CASE ("\x1c\0\0\0TFL3\0\0", "a TensorFlow Lite model"),
-  CASE ("\x08\x08\x12\x07pytorch\x1a\x05" "2.1.0:\x04\n\2ab", "an ONNX model"),
-  CASE ("\x08\x0a\x12\0\x28\1:\x04\n\2ab", "an ONNX model"),
-  CASE ("\x08\x01\x12\x80\x08\n\0\0\0\0\0", "a TensorFlow model"),
-  CASE ("PAR1\x15\0\0\0\0\0", "a Parquet table"),
-  CASE ("ARROW1\0\0\0\0\0", "an Arrow (Feather) table"),
-  CASE ("\x89PNG\r\n\x1a\n\0\0", "a PNG picture"),
-  CASE ("\xff\xd8\xff\xe0\0\x10JFIF", "a JPEG picture"),
-  CASE ("GIF89a\0\0\0\0", "a GIF picture"),
-  CASE ("RIFF\0\0\0\0WEBPVP8 ", "a WebP picture"),
-  CASE ("II*\0\x08\0\0\0\0\0", "a TIFF picture"),
-  CASE ("BM\x0a\0\0\0\0\0\0\0", "a BMP picture"),
-  CASE ("\x1f\x8b\x08\0\0\0\0\0\0\0", "compressed with gzip"),
-  CASE ("BZh91AY&SY", "compressed with bzip2"),
-  CASE ("\xfd" "7zXZ\0\0\4\xe6\xd6", "compressed with xz"),
-  CASE ("\x28\xb5\x2f\xfd\4\0\1\0\0\0", "compressed with zstd"),
-  CASE ("SQLite format 3\0\x10\0", "an SQLite database"),
-  CASE ("%PDF-1.7\n", "a PDF document"),
-  CASE ("\x7f" "ELF\2\1\1\0\0\0", "a program or a library"),
-  CASE ("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "begins with zeros"),
-  CASE ("\xab\xcd\1\2\3\4\5\6\7\x08", "it begins with ab cd 01 02 03 04 05 06"),
+  CASE ("", "empty"),
+  CASE ("1 2 3\n4 5 6\n", "31 20 32 20 33 0a 34 20 35 20 36 0a, “1 2 3\\n4 5 6\\n”"),
+  CASE ("\xff\xfeh\0a\0l\0l\0o\0", "ff fe 68 00 61 00 6c 00 6c 00 6f 00, “\\xff\\xfeh"),
+  CASE ("<!DOCTYPE html><p>404", "“<!DOCTYPE html><”"),
+  CASE ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "“version https://”"),
+  CASE ("\x80\x04\x95\0\0\0\0\0\0\0\0}\x94.", "80 04 95 00 00 00 00 00 00 00 00 7d 94 2e"),
+  CASE ("\x89PNG\r\n\x1a\n\0\0", "89 50 4e 47 0d 0a 1a 0a 00 00, “\\x89PNG"),
+  CASE ("BM\x0a\0\0\0\0\0\0\0", "42 4d 0a 00 00 00 00 00 00 00"),
+  CASE ("\xab\xcd\1\2\3\4\5\6\7\x08", "ab cd 01 02 03 04 05 06 07 08"),
+  CASE ("\xab\xcd\1\2\3\4\5\6", "ab cd 01 02 03 04 05 06"),
 };
 
 /* Like write_file(), but does not wait for the disk: there are thousands. */
@@ -90,7 +58,7 @@ static void
 assert_told (GFile      *file,
              const char *told)
 {
-  g_autofree char *beginning = g_strdup_printf ("“%s”: This is ", g_file_peek_path (file));
+  g_autofree char *beginning = g_strdup_printf ("“%s”: ", g_file_peek_path (file));
   g_autoptr (GAsyncResult) result = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (GError) async_error = NULL;
@@ -171,7 +139,7 @@ test_headers_that_look_like_others (TestFolder    *folder,
       file = write_quickly (folder, "file", bytes, 8 + size);
       g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
       g_assert_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA);
-      g_assert_null (strstr (error->message, "This is"));
+      g_assert_null (strstr (error->message, "begins with"));
       g_assert_nonnull (strstr (error->message, "of the header"));
     }
 }

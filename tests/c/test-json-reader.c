@@ -3,7 +3,7 @@
 #include "test-utils.h"
 
 #include "mtl-json-reader-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 /* What a string comes out as, or the message of its failure. */
 static char *
@@ -256,7 +256,7 @@ test_quoted_text (void)
   };
   g_autofree char *many = g_strnfill (1000, 'x');
   g_autofree char *cut = mtl_quote_text (many, 1000);
-  g_autofree char *whole = mtl_escape_text (many, 1000);
+  g_autofree char *whole = mtl_escape_text (many, 1000, MTL_ESCAPE_FLAGS_NONE);
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     {

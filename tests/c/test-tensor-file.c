@@ -366,8 +366,8 @@ test_content (TestFolder    *folder,
     MtlError code;
     const char *message;
   } cases[] = {
-    { "", 0, MTL_ERROR_INVALID_DATA, "file”: This is an empty file: " },
-    { "abcdefghijklmnopqrst", 20, MTL_ERROR_INVALID_DATA, "file”: This is text" },
+    { "", 0, MTL_ERROR_INVALID_DATA, "file”: Expected safetensors, .npy or .npz, but the file is empty" },
+    { "abcdefghijklmnopqrst", 20, MTL_ERROR_INVALID_DATA, "61 62 63 64 65 66 67 68 69 6a 6b 6c 6d 6e 6f 70, “abcdefghijklmnop”" },
     { "{}", 2, MTL_ERROR_INVALID_DATA, "file”: " },
     { "{\"weight_map\": 3}", 17, MTL_ERROR_INVALID_DATA, "file”: " },
     { "\2\0\0\0\0\0\0\0{}1", 11, MTL_ERROR_INVALID_DATA, "file”: The tensors take 0 bytes" },

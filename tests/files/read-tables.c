@@ -15,13 +15,13 @@
 #include <string.h>
 
 #include "mtl-layout-private.h"
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 #include "mtl-tensor-table-read-private.h"
 
 static char *
 escape (const char *text)
 {
-  return mtl_escape_text (text, strlen (text));
+  return mtl_escape_text (text, strlen (text), MTL_ESCAPE_FLAGS_NONE);
 }
 
 static void

@@ -147,7 +147,7 @@ def test_costs_of_an_archive(tmp_path):
             archive.writestr(name, b"\x93NUMPY")
     said, _ = read_within(path, MEMORY + MOST_MEMORY * path.stat().st_size)
 
-    assert "a zip archive without arrays of NumPy" in said
+    assert "it has 50000 other members" in said
 
 
 def test_sparse_files(tmp_path):

@@ -236,7 +236,7 @@ test_audio (void)
                         "F order");
   assert_audio_refused (transposed, s16, 10, interleaved, MTL_ERROR_NEEDS_COPY, "(1, 2)");
   assert_audio_refused (none, s16, 2, interleaved, MTL_ERROR_INVALID_ARGUMENT, "(0, 2)");
-  assert_audio_refused (row, s16, 1, interleaved, MTL_ERROR_INVALID_ARGUMENT, "(10)");
+  assert_audio_refused (row, s16, 1, interleaved, MTL_ERROR_INVALID_ARGUMENT, "(10,)");
   assert_audio_refused (mono, s16, 1, interleaved, MTL_ERROR_NEEDS_COPY, "(2, 1)");
   assert_audio_refused (mono, s16, 1, planar, MTL_ERROR_NEEDS_COPY, "(2, 1)");
   assert_audio_refused (repeated, s16, 2, planar, MTL_ERROR_NEEDS_COPY, "(1, 0)");

@@ -96,7 +96,7 @@ test_video_errors (void)
   assert_fails (mtl_gst_video_caps_from_view (floats, any, 30, 1, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "float32");
   assert_fails (mtl_gst_video_caps_from_view (row, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
-                "(7)");
+                "(7,)");
   assert_fails (mtl_gst_video_caps_from_view (none, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "(0, 6, 3)");
   assert_fails (mtl_gst_video_caps_from_view (rgb, GST_VIDEO_FORMAT_RGBA, 30, 1, &error),

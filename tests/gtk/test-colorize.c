@@ -296,7 +296,7 @@ test_refused_colors (void)
   g_autoptr (MtlStridedView) line = new_view (MTL_DTYPE_FLOAT32, DIMS (3));
   g_autoptr (MtlStridedView) colors = new_view (MTL_DTYPE_UINT8, DIMS (2, 3));
 
-  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (3)), "(3)");
+  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (3)), "(3,)");
   assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (0, 3)), "(0, 3)");
   assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (257, 3)), "(257, 3)");
   assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (4, 2)), "(4, 2)");

@@ -202,7 +202,7 @@ def test_shards(tmp_path):
         assert file.lookup_entry(name).get_file().get_basename() == "2"
         assert isinstance(file.lookup_entry(name).error, FileNotFoundError)
     (tmp_path / "1").write_bytes(b"")
-    with pytest.raises(ValueError, match="empty file"):
+    with pytest.raises(ValueError, match="is empty"):
         Mtl.load(index)
 
 

@@ -4,8 +4,8 @@
 
 The symbols of the object files in BUILD show which files use each other. There must be no
 circles, no file of the library may use one in a higher folder, and only the library may
-include its private headers. Its sources may only use locks and threads that a forked child makes
-new.
+include its private headers, except for those of the code that is copied. Its sources may only use
+locks and threads that a forked child makes new.
 """
 
 import collections
@@ -127,15 +127,31 @@ def find_upward_includes():
 # The header of the functions that only the Python module may call.
 BINDINGS = 'mtl-bindings-private.h'
 
+# The headers of code that the bridges and the command have copies of.
+SHARED = {'mtl-async-call-private.h', 'mtl-message-text-private.h'}
+
 
 def private_headers():
     return {path.name for path in sources_in('mtldl') if path.name.endswith('-private.h')}
 
 
 def find_private_includes(folder):
-    private = private_headers() - ({BINDINGS} if folder == 'introspection' else set())
+    private = private_headers() - ({BINDINGS} if folder == 'introspection' else SHARED)
     return [f'{path.relative_to(ROOT)} includes {header}' for path in sources_in(folder)
             for header in included_by(path) if Path(header).name in private]
+
+
+def find_public_includes():
+    """Public headers of the library's folders that the shared ones include: a bridge has copies of
+    these already, and compilers read both."""
+    homes = {path.name: path for path in sources_in('mtldl')}
+    seen, left = set(), set(SHARED)
+    while left:
+        header = left.pop()
+        seen.add(header)
+        if not header.endswith('-private.h'):
+            yield f'{header} is included by one of {", ".join(sorted(SHARED))}'
+        left |= {name for name in included_by(homes[header]) if name in homes} - seen
 
 
 def find_exposed_headers(build):
@@ -263,6 +279,7 @@ def main(build):
     report.add('no lock or thread that a forked child waits for', find_unforkable_uses())
     report.add('messages advise in no other language', find_advice_for_other_languages())
     report.add('nothing matches the text of an error', find_matches_of_texts())
+    report.add('shared headers include no public one', find_public_includes())
     report.add('programs of the build tree see no private header',
                find_exposed_headers(Path(build)))
 

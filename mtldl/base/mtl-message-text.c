@@ -2,16 +2,14 @@
 
 #include "config.h"
 
-#include "mtl-quoted-text-private.h"
+#include "mtl-message-text-private.h"
 
 #include <string.h>
 
 #define MAX_QUOTED 80 /* bytes */
 
-/* Unicode line breaks, and marks that change the direction of writing, could make a
- * name look like another one. */
-static gboolean
-is_printed (gunichar character)
+gboolean
+mtl_is_printed (gunichar character)
 {
   GUnicodeType type = g_unichar_type (character);
 
@@ -34,10 +32,13 @@ append_escaped (GString  *string,
 }
 
 static char *
-escape (const char *text,
-        gsize       size,
-        gsize       max_size)
+escape (const char     *text,
+        gsize           size,
+        gsize           max_size,
+        MtlEscapeFlags  flags)
 {
+  const gunichar last = flags & MTL_ESCAPE_FLAGS_NON_ASCII ? 0x7f : 0x10ffff;
+  const gboolean keeps_backslashes = flags & MTL_ESCAPE_FLAGS_KEEP_BACKSLASHES;
   GString *string = g_string_new (NULL);
   const char *end = text + size, *next;
 
@@ -55,7 +56,8 @@ escape (const char *text,
 
       if (!is_valid)
         g_string_append_printf (string, "\\x%02x", (guchar) *at);
-      else if (character != '\\' && is_printed (character))
+      else if ((character != '\\' || keeps_backslashes) && mtl_is_printed (character)
+               && character <= last)
         g_string_append_len (string, at, next - at);
       else
         append_escaped (string, character);
@@ -65,17 +67,18 @@ escape (const char *text,
 }
 
 char *
-mtl_escape_text (const char *text,
-                 gsize       size)
+mtl_escape_text (const char     *text,
+                 gsize           size,
+                 MtlEscapeFlags  flags)
 {
-  return escape (text, size, G_MAXSIZE);
+  return escape (text, size, G_MAXSIZE, flags);
 }
 
 char *
 mtl_shorten_text (const char *text,
                   gsize       size)
 {
-  return escape (text, size, MAX_QUOTED);
+  return escape (text, size, MAX_QUOTED, MTL_ESCAPE_FLAGS_NONE);
 }
 
 char *
@@ -85,6 +88,36 @@ mtl_quote_text (const char *text,
   g_autofree char *escaped = mtl_shorten_text (text, size);
 
   return g_strconcat ("“", escaped, "”", NULL);
+}
+
+static char *
+join_dims (const gint64 *dims,
+           gsize         n_dims,
+           const char   *begin,
+           const char   *between,
+           const char   *end)
+{
+  GString *string = g_string_new (begin);
+
+  for (gsize i = 0; i < n_dims; i++)
+    g_string_append_printf (string, "%s%" G_GINT64_FORMAT, i > 0 ? between : "", dims[i]);
+
+  g_string_append (string, end);
+  return g_string_free (string, FALSE);
+}
+
+char *
+mtl_dims_to_string (const gint64 *dims,
+                    gsize         n_dims)
+{
+  return join_dims (dims, n_dims, "(", ", ", n_dims == 1 ? ",)" : ")");
+}
+
+char *
+mtl_dims_to_json (const gint64 *dims,
+                  gsize         n_dims)
+{
+  return join_dims (dims, n_dims, "[", ",", "]");
 }
 
 gboolean
