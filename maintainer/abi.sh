@@ -10,7 +10,7 @@ build=${MTL_BUILD_DIR:-build}
 version=$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 
 maintainer/need.sh "to build" @build
-python3 tests/builds.py build
+python3 maintainer/builds.py build
 girs=("$build/introspection/Mtl-1.gir" "$build"/bridges/*.gir)
 meson devenv -C "$build" -w "$PWD" python3 maintainer/interface.py record tests/abi "$version" \
   "${girs[@]}"

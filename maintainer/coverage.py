@@ -13,9 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import builds
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-import builds  # noqa: E402
 
 DEVICES = ["none", "unified", "discrete"]
 

@@ -11,10 +11,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / 'tests'))
-import builds  # noqa: E402
+import builds
 
+ROOT = Path(__file__).resolve().parent.parent
 COUNTS = ROOT / 'tests' / 'fuzz' / 'COUNTS.md'
 ROW = re.compile(r'\| (\S+) \| ([\d,]+) \|')
 

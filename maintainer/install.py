@@ -11,9 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / 'tests'))
-import builds  # noqa: E402
+import builds
 
 SHARE = '/usr/local/share:/usr/share'
 

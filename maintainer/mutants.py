@@ -29,12 +29,10 @@ import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import builds
 import drawn
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-import builds  # noqa: E402
-
 PATCHES = ROOT / "tests" / "metal-double" / "mutants"
 SEED = 18  # of what is drawn, if none is given
 BRIDGE = "mtldl/libmetal-bridge.a"  # of one source, which stands for itself in the link

@@ -17,7 +17,6 @@ import time
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / 'tests'))
 sys.path.append(str(ROOT / 'tests' / 'examples'))
 
 import numpy as np

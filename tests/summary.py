@@ -6,8 +6,6 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 
-from builds import say
-
 N_LINES = 12
 
 
@@ -79,7 +77,7 @@ def print_all(steps):
         print(f'skipped {report}: {names[0]}{more} - {reason}')
 
     whole = round(sum(seconds for _, seconds, _ in rows))
-    say(f'All together, {whole // 60} min {whole % 60} s')
+    print(f'\n\033[1mAll together, {whole // 60} min {whole % 60} s\033[0m')
     for name, seconds, counts in rows:
         failed = f', {counts["failed"]} failed' if counts['failed'] else ''
         print(f'{seconds:5.0f} s {counts["passed"]:6} passed{failed}  {name}')

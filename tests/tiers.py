@@ -14,11 +14,12 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
-import builds
 import summary
-from builds import BUILD, JOBS, PYTHON, ROOT, Failed, say
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'maintainer'))
+import builds  # noqa: E402
+from builds import BUILD, JOBS, PYTHON, ROOT, Failed, say  # noqa: E402
 
 REPORTS = BUILD / 'reports'
 
@@ -47,7 +48,7 @@ class Check:
     areas: str
     report: str
     name: str
-    action: Callable
+    action: object
     where: str = ''
     again: bool = False  # runs tests of other checks in another way
 

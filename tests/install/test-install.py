@@ -111,7 +111,8 @@ class InstallTest:
         """Run the guide's two commands in a copy of the source, and give its build folder."""
         source = self.folder / name
         shutil.copytree(self.source_root, source,
-                        ignore=shutil.ignore_patterns('.*', 'build*', 'corpus', '__pycache__'))
+                        ignore=shutil.ignore_patterns('.*', 'build', 'build-*', 'corpus',
+                                                      '__pycache__'))
         options = self.build_options()
         commands = self.block('sh', 0, BUILD).replace('/opt/mtldl', str(self.prefix))
         setup, install = commands.splitlines()
