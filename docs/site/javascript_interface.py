@@ -54,11 +54,15 @@ def comment_above(text, position):
 CONSTANTS = {'TRUE': 'true', 'FALSE': 'false', 'NULL': 'null'}
 
 
+def sources_of(overrides):
+    """An override may have parts in files beside it, which those of bridges use, too."""
+    return sorted({path for override in overrides
+                   for path in pathlib.Path(override).parent.rglob('*.js')})
+
+
 class Namespace:
-    def __init__(self, gjs, override, gir, book):
-        # An override may have parts in files beside it.
-        self.override = '\n'.join(path.read_text(encoding='utf-8') for path in sorted(
-            pathlib.Path(override).parent.rglob('*.js')))
+    def __init__(self, gjs, sources, override, gir, book):
+        self.override = sources
         self.name = pathlib.Path(override).stem
         self.gir = Gir(gir, book)
         self.bare = reflect(gjs, self.name, '--bare')
@@ -171,15 +175,15 @@ UNDOCUMENTED = []
 
 
 def main(output, undocumented, depfile, gjs, *descriptions):
+    paths = sources_of(description.split('=')[0] for description in descriptions)
+    sources = '\n'.join(path.read_text(encoding='utf-8') for path in paths)
     sections = [part for description in descriptions
-                for part in Namespace(gjs, *description.split('=')).write()]
+                for part in Namespace(gjs, sources, *description.split('=')).write()]
     pathlib.Path(output).write_text(markup.page('JavaScript interface', INTRODUCTION, sections),
                                     encoding='utf-8')
     pathlib.Path(undocumented).write_text(''.join(f'{name}\n' for name in UNDOCUMENTED),
                                           encoding='utf-8')
-    read = [str(path) for description in descriptions
-            for path in [description.split('=')[1],
-                         *pathlib.Path(description.split('=')[0]).parent.rglob('*.js')]]
+    read = [*map(str, paths), *(description.split('=')[1] for description in descriptions)]
     pathlib.Path(depfile).write_text(f'{output}: {" ".join(read)}\n', encoding='utf-8')
 
 
