@@ -84,4 +84,4 @@ def test_random_comparisons(cases):
         close = (abs(other_array - array * 1.) <= .5).all()
         assert other_view.all_close(view, 0, .5) == bool(close)
         assert other_view.all_close(other_view)
-    assert min(outcomes.values()) > 10
+    assert min(outcomes.values()) > 0
