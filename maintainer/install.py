@@ -17,7 +17,7 @@ SHARE = '/usr/local/share:/usr/share'
 
 
 def may_write(folder):
-    """Whether the caller may write to it, or make it."""
+    """Returns whether the caller may write to it, or make it."""
     while not folder.exists():
         folder = folder.parent
     return folder.is_dir() and os.access(folder, os.W_OK)

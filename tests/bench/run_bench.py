@@ -23,7 +23,7 @@ BUILD = builds.folder_of()
 PROGRAMS = BUILD / 'tests' / 'bench'
 METAL = builds.folder_of('metal') / 'tests' / 'bench' / 'bench-metal'
 
-# What each measures, and its commands. Scripts run with the pinned peers.
+# The subject of each benchmark, and its commands. Scripts run with the pinned peers.
 BENCHMARKS = {
     'exchange': ('An exchange in C', [[PROGRAMS / 'bench-exchange']]),
     'metal': ('The Metal device, over the double', [[METAL]]),
