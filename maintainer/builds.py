@@ -186,7 +186,7 @@ def environment(name=''):
     """The variables with which programs find a build instead of an installation, and the everyday
     build for parts that it lacks, such as the GIR."""
     code = 'import json, os; print(json.dumps(dict(os.environ)))'
-    done = subprocess.run(['meson', 'devenv', '-C', folder_of(name), PYTHON, '-c', code], cwd=ROOT,
+    done = subprocess.run(['meson', 'devenv', '-C', configure(name), PYTHON, '-c', code], cwd=ROOT,
                           env=environment() if name else None, check=True, capture_output=True,
                           text=True)
     return json.loads(done.stdout.splitlines()[-1])
