@@ -108,7 +108,7 @@ def meson(suites, build='', setup='', deep='', only='', before=None):
             before(wanted)
         tests = [name for name in tests_in(folder, wanted) if re.match(only, name)]
         suffix = '_deep' if asked.tier == DEEP else ''
-        run_meson(check, folder, tests, *(['--setup', setup + suffix] if setup else []))
+        run_meson(check, folder, tests, *(['--setup', setup + suffix] if setup else ['--timeout-multiplier', '4']))
     return action
 
 
