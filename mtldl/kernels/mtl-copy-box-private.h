@@ -41,18 +41,6 @@ mtl_place_go_to (Place             *self,
     }
 }
 
-/* An assignment would copy the indices of the axes that the plan lacks, too. */
-MTL_INLINE void
-mtl_place_copy (Place       *self,
-                const Place *from)
-{
-  self->plan = from->plan;
-  self->dest = from->dest;
-  self->source = from->source;
-  for (guint i = 0; i < from->plan->n_axes; i++)
-    self->index[i] = from->index[i];
-}
-
 /* Goes n boxes further along the first axis, at most to its end. */
 MTL_INLINE void
 mtl_place_go_on (Place *self,

@@ -19,7 +19,6 @@ get_kernel_name (const MtlCopyKernels *kernels,
     { kernels->rows, "rows" },
     { kernels->broadcast, "broadcast" },
     { kernels->strided, "strided" },
-    { kernels->blocked, "blocked" },
     { kernels->convert, "convert" },
     { kernels->interleave, "interleave" },
     { kernels->deinterleave, "deinterleave" },
@@ -47,7 +46,7 @@ mtl_copy_plan_get_way (const MtlCopyPlan *self)
   if (self->boxes != NULL && is_of_boxes (self))
     return "boxes";
   if (self->boxes != NULL)
-    return self->converts_first ? "narrowed tiles" : "tiles";
+    return "tiles";
 
   return get_kernel_name (kernels, self->kernel);
 }

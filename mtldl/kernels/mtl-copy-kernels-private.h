@@ -44,11 +44,6 @@ typedef void                    (* MtlCopyConvert) (guint8       *dest,
 #define MTL_COPY_TILE_ITEMS 4096
 #define MTL_COPY_CONVERTED_ITEMS 512
 
-/* Bytes of a row, and of all, of a tile that is converted to fewer bytes first. More items would
- * be in so many pages that each is left after a few lines. */
-#define MTL_COPY_NARROWED_ROW 128
-#define MTL_COPY_NARROWED_BYTES 16384
-
 /* The work of one call of a kernel. The last of its axes has the smallest step in the
  * destination. */
 typedef struct
@@ -112,7 +107,6 @@ struct _MtlCopyPlan
   gsize line_ahead; /* bytes of the source to prefetch for each line that is streamed, or 0 */
   gboolean is_dense; /* the destination of a box is one run */
   gboolean is_contiguous; /* that of all boxes is */
-  gboolean converts_first; /* the elements of tiles, before they are transposed */
 };
 
 static inline gsize
@@ -140,7 +134,7 @@ mtl_copy_plan_joins_rows (const MtlCopyPlan *self,
 
 
 /* Compiled once for each instruction set. NULL if it needs vectors and there are
- * none: strided or blocked then does the job. Each kernel is described in its file.
+ * none: strided then does the job. Each kernel is described in its file.
  * In brackets are its axes. */
 typedef struct
 {
@@ -149,7 +143,6 @@ typedef struct
   MtlCopyKernel rows;           /* [rows], of item_size bytes each */
   MtlCopyKernel broadcast;      /* [rows, the same element] */
   MtlCopyKernel strided;        /* [any, any] */
-  MtlCopyKernel blocked;        /* [near in the source, near in the destination] */
   MtlCopyKernel convert;        /* [any, any] */
   MtlCopyKernel interleave;     /* [pixels, channels] */
   MtlCopyKernel deinterleave;   /* [channels, pixels] */

@@ -363,13 +363,8 @@ get_cost_of_calls (const MtlCopyPlan *self,
                    gsize              n_items,
                    gsize              n_rows)
 {
-  gsize row_size = n_items * self->job.item_size;
-
   if (self->job.convert == NULL)
     return 0;
-  if (self->converts_first)
-    return (guint64) CALL_COST * n_items
-           * mtl_copy_divide_up (row_size * n_rows, MTL_COPY_NARROWED_BYTES);
   if (mtl_copy_plan_joins_rows (self, n_items, row_step))
     return (guint64) CALL_COST * n_rows * n_items / (MTL_COPY_CONVERTED_ITEMS / 2);
 
@@ -382,8 +377,7 @@ is_for_tiles (const MtlCopyPlan *self,
               gsize              n_items)
 {
   gsize n_rows = self->axes[row_axis].extent;
-  gsize size = self->converts_first ? self->job.item_size : self->job.source_size;
-  guint log2_size = __builtin_ctz (size), log2_n = 4 - log2_size;
+  guint log2_size = __builtin_ctz (self->job.source_size), log2_n = 4 - log2_size;
   gsize n = 1 << log2_n;
   guint64 squares = (guint64) ((n_items + n - 1) >> log2_n) * ((n_rows + n - 1) >> log2_n);
   guint64 cost = squares * square_costs[log2_size] + BLOCK_COST
@@ -499,15 +493,6 @@ find_repeat_axis (const MtlCopyPlan *self)
            ? found : -1;
 }
 
-static gsize
-get_most_items (const MtlCopyPlan *self)
-{
-  if (self->converts_first)
-    return MTL_COPY_NARROWED_ROW / self->job.item_size;
-
-  return self->job.convert != NULL ? MTL_COPY_CONVERTED_ITEMS : MTL_COPY_TILE_ITEMS;
-}
-
 /* Elements of so many bytes are transposed too slowly to do it again for each repetition. */
 #define LEAST_NOT_TRANSPOSED 4
 
@@ -544,16 +529,13 @@ choose_tiles (MtlCopyPlan          *self,
   if (row_axis < 0 || would_tiles_repeat (self, row_axis))
     return FALSE;
 
-  self->converts_first = self->job.convert != NULL && mtl_copy_plan_narrows (self)
-                         && mtl_copy_is_power_up_to_16 (self->job.item_size);
-  most = MIN (get_most_items (self), get_most_units (&self->axes[0], 0));
+  most = MIN (self->job.convert != NULL ? MTL_COPY_CONVERTED_ITEMS : MTL_COPY_TILE_ITEMS,
+              get_most_units (&self->axes[0], 0));
   n = find_items (self, row_axis, most, &n_items);
   if (!is_for_tiles (self, row_axis, n_items))
     return FALSE;
 
-  if (self->converts_first)
-    mtl_copy_do_not_stream (self);
-  else if (is_worth_streaming_tiles (self, row_axis, n_items))
+  if (is_worth_streaming_tiles (self, row_axis, n_items))
     mtl_copy_stream (self, kernels);
   if (self->axes[row_axis].source_step < 0)
     mtl_copy_flip_axis (self, &self->axes[row_axis]);

@@ -110,37 +110,6 @@ are_loops_better (const MtlCopyPlan *self)
          && n >= -1 && n <= 4 && last->extent >= least;
 }
 
-/* Fewer elements of a row, or of a job, are faster in boxes anyway. */
-#define LEAST_DIRECT 8
-#define LEAST_DIRECT_JOB 256
-
-/* Elements that are so far apart that vectors are little help, or none if they are not in
- * a core's cache. */
-static gboolean
-are_far_apart (const MtlCopyPlan *self)
-{
-  gsize step = mtl_copy_get_distance (&self->axes[self->n_outer - 1], TRUE);
-
-  switch (self->job.item_size)
-    {
-    case 4: return step >= 5 * 4 && self->n_bytes >= 1024 * 1024;
-    case 8: return step >= 3 * 8;
-    case 16: return TRUE;
-    default: return FALSE;
-    }
-}
-
-/* Whether both sides are in order, so that nothing is gained by boxes. */
-static gboolean
-is_one_pass_better (const MtlCopyPlan *self)
-{
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
-  gsize job = self->n_outer > 1 ? last->extent * last[-1].extent : last->extent;
-
-  return last->dest_step == (gssize) self->job.item_size && last->extent >= LEAST_DIRECT
-         && job >= LEAST_DIRECT_JOB && are_far_apart (self) && is_source_in_order (self);
-}
-
 /* The bytes of the lines of the source that are visited before the same lines are visited
  * again, if all is read in the order of the destination. */
 static gsize
@@ -301,7 +270,7 @@ mtl_copy_plan_is_for_boxes (const MtlCopyPlan *self)
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size, source_size = self->job.source_size;
 
-  if (self->job.convert == NULL ? is_one_pass_better (self) : is_scattered_better (self))
+  if (self->job.convert != NULL && is_scattered_better (self))
     return FALSE;
   if (MAX (size, source_size) > 256
       || (self->job.convert == NULL && self->n_bytes < LEAST_ELEMENTS * size))

@@ -14,7 +14,6 @@
 /* Kernels for channels are worth it from so many bytes, and pixels of a row. */
 #define LEAST_PICTURE 16384
 #define LEAST_PIXELS 32
-#define LEAST_CONVERTED_PIXELS 64
 
 /* Rows of so many bytes of them are streamed, interleaved or of a plane. */
 #define LEAST_STREAMED_PIXELS 2048
@@ -257,26 +256,6 @@ choose_swap (MtlCopyPlan          *self,
 }
 
 static void
-choose_strided (MtlCopyPlan          *self,
-                const MtlCopyKernels *kernels,
-                int                   source_axis)
-{
-  int last = (int) self->n_outer - 1;
-
-  if (source_axis >= 0 && source_axis != last && self->axes[source_axis].extent >= 8
-      && self->axes[last].extent >= 8)
-    {
-      move_axis (self, source_axis, 1);
-      choose (self, kernels->blocked, 2);
-    }
-  else
-    {
-      self->goes_by_rows = TRUE;
-      choose (self, kernels->strided, 2);
-    }
-}
-
-static void
 choose_kernel (MtlCopyPlan          *self,
                const MtlCopyKernels *kernels)
 {
@@ -310,9 +289,9 @@ choose_kernel (MtlCopyPlan          *self,
     {
       gboolean is_of_lines = is_on_lines (self);
 
-      if (size < 2 * MTL_COPY_LINE && !is_of_lines)
+      if (size < LONG_ROW && !is_of_lines)
         mtl_copy_do_not_stream (self);
-      if (self->job.streams && (size >= LONG_ROW || is_of_lines))
+      if (self->job.streams)
         mtl_copy_sort_axes (self->axes, self->n_outer, TRUE);
       choose (self, kernels->rows, 1);
     }
@@ -320,34 +299,10 @@ choose_kernel (MtlCopyPlan          *self,
            && choose_deinterleave (self, kernels, source_axis))
     return;
   else
-    choose_strided (self, kernels, source_axis);
-}
-
-/* Whether the kernel for conversions has pixels of channels that are interleaved on one
- * side and in planes on the other. */
-static gboolean
-is_converted_picture (const MtlCopyPlan    *self,
-                      const MtlCopyKernels *kernels)
-{
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1], *other;
-  gssize size = self->job.item_size, source_size = self->job.source_size;
-  gssize n_channels = last->source_step / source_size;
-  int source_axis = find_source_axis (self);
-
-  if (kernels->interleave == NULL || source_axis < 0 || source_axis == (int) self->n_outer - 1)
-    return FALSE;
-
-  other = &self->axes[source_axis];
-  if (other->source_step != source_size || last->dest_step != size)
-    return FALSE;
-
-  if (size <= 8 && mtl_copy_is_power_up_to_16 (size) && last->extent <= 4
-      && other->dest_step == (gssize) last->extent * size)
-    return other->extent >= LEAST_CONVERTED_PIXELS;
-
-  return source_size <= 8 && mtl_copy_is_power_up_to_16 (source_size) && n_channels >= 2
-         && n_channels <= 4 && last->source_step == n_channels * source_size
-         && other->extent <= (gsize) n_channels && last->extent >= LEAST_CONVERTED_PIXELS;
+    {
+      self->goes_by_rows = TRUE;
+      choose (self, kernels->strided, 2);
+    }
 }
 
 /* A destination beyond a core's own caches is written in order, in rows of so many elements, if
@@ -566,12 +521,6 @@ init (MtlCopyPlan          *self,
       cut_into_slices (self);
       return;
     }
-  if (request->convert != NULL && is_converted_picture (self, kernels))
-    {
-      choose_conversion (self, kernels);
-      cut_into_slices (self);
-      return;
-    }
   if (mtl_copy_plan_choose_boxes (self, kernels))
     return;
   if (request->convert != NULL)
@@ -626,7 +575,7 @@ get_cost_of_unit (const MtlCopyPlan *self)
 
   if (self->boxes != NULL)
     return get_cost_in_boxes (self, kernels);
-  if (self->kernel == kernels->strided || self->kernel == kernels->blocked)
+  if (self->kernel == kernels->strided)
     return ELEMENT_COST;
   if (self->kernel == kernels->convert)
     return last->dest_step == (gssize) self->job.item_size
