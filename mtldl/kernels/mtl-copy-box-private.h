@@ -25,7 +25,7 @@ mtl_place_go_to (Place             *self,
   self->source = plan->job.source;
   for (guint i = 0; i < plan->n_axes; i++)
     {
-      const MtlCopyAxis *axis = &plan->axes[i];
+      const MtlAxis *axis = &plan->axes[i];
       gsize n_boxes, index;
 
       self->index[i] = 0;
@@ -50,7 +50,7 @@ mtl_place_go_on (Place *self,
 
   for (guint i = 0; i < plan->n_axes; i++, n = 1)
     {
-      const MtlCopyAxis *axis = &plan->axes[i];
+      const MtlAxis *axis = &plan->axes[i];
       gsize n_units = n * plan->part[i];
 
       if (plan->part[i] == axis->extent)

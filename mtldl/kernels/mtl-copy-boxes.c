@@ -56,7 +56,7 @@ fill_table (Table             *self,
   self->n_rows = self->row_step = 1;
   for (guint i = 0; i < plan->n_inner; i++)
     {
-      const MtlCopyAxis *axis = &plan->axes[plan->inner[i]];
+      const MtlAxis *axis = &plan->axes[plan->inner[i]];
 
       self->extents[i] = extents[i];
       if (plan->inner[i] == plan->row_axis)

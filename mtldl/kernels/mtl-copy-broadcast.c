@@ -153,7 +153,7 @@ fill_rows_of (const MtlCopyJob *job,
               gsize             size,
               gboolean          streams)
 {
-  const MtlCopyAxis rows = job->axes[0];
+  const MtlAxis rows = job->axes[0];
   guint8 *dest = job->dest;
   const guint8 *source = job->source;
 

@@ -26,14 +26,14 @@ void MTL_KERNEL (broadcast) (const MtlCopyJob *job);
 static void
 convert_broadcast (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *rows = &job->axes[0];
+  const MtlAxis *rows = &job->axes[0];
   guint8 converted[REPEATED * 16];
   gsize size = job->item_size;
 
   for (gsize i = 0; i < rows->extent; i += REPEATED)
     {
       gsize n = MIN (rows->extent - i, REPEATED);
-      const MtlCopyAxis axes[] = { { n, rows->dest_step, size }, job->axes[1] };
+      const MtlAxis axes[] = { mtl_axis (n, rows->dest_step, size), job->axes[1] };
       MtlCopyJob part = *job;
 
       job->convert (converted, job->source + (gssize) i * rows->source_step, n, size,
@@ -48,7 +48,7 @@ convert_broadcast (const MtlCopyJob *job)
 static gboolean
 is_broadcast (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *items = &job->axes[1];
+  const MtlAxis *items = &job->axes[1];
 
   return items->source_step == 0 && items->dest_step == (gssize) job->item_size
          && items->extent >= MTL_COPY_LEAST_REPEATED && job->item_size <= 16;
@@ -62,7 +62,7 @@ is_broadcast (const MtlCopyJob *job)
 static void
 convert_columns (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
+  const MtlAxis *rows = &job->axes[0], *items = &job->axes[1];
 
   for (gsize i = 0; i < rows->extent; i += COLUMN)
     for (gsize k = 0; k < items->extent; k++)
@@ -77,8 +77,8 @@ convert_columns (const MtlCopyJob *job)
 
 /* What is this far ahead in rows: in the same one if it is long, or in a later one. */
 static gssize
-choose_ahead (const MtlCopyAxis *rows,
-              const MtlCopyAxis *items)
+choose_ahead (const MtlAxis *rows,
+              const MtlAxis *items)
 {
   gsize row_size = items->extent * (gsize) ABS (items->source_step), n_ahead;
 
@@ -93,7 +93,7 @@ choose_ahead (const MtlCopyAxis *rows,
 static void
 stream_rows (const MtlCopyJob *job)
 {
-  const MtlCopyAxis rows = job->axes[0], items = job->axes[1];
+  const MtlAxis rows = job->axes[0], items = job->axes[1];
   gsize size = job->item_size, step = ABS (items.source_step);
   gsize group = MTL_SINK_GROUP / size;
   gsize piece = MAX (PIECE / MAX (size, MIN (step, MTL_LINE)) / group, 1) * group;
@@ -123,7 +123,7 @@ static void
 stream_row (const MtlCopyJob *job,
             gsize             i)
 {
-  const MtlCopyAxis axes[] = { { 1, 0, 0 }, job->axes[1] };
+  const MtlAxis axes[] = { mtl_axis (1, 0, 0), job->axes[1] };
   MtlCopyJob row = *job;
 
   row.dest += (gssize) i * job->axes[0].dest_step;
@@ -136,7 +136,7 @@ stream_row (const MtlCopyJob *job,
 static gboolean
 try_streaming (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
+  const MtlAxis *rows = &job->axes[0], *items = &job->axes[1];
   gsize row_size = items->extent * job->item_size;
 
   if (!job->streams || items->dest_step != (gssize) job->item_size)
@@ -163,7 +163,7 @@ try_streaming (const MtlCopyJob *job)
 static void
 convert_rows (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
+  const MtlAxis *rows = &job->axes[0], *items = &job->axes[1];
 
   if (try_streaming (job))
     return;

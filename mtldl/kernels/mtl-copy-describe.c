@@ -53,16 +53,16 @@ mtl_copy_plan_get_way (const MtlCopyPlan *self)
 
 static void
 append_axes (GString           *text,
-             const MtlCopyAxis *axes,
+             const MtlAxis *axes,
              const gsize       *parts,
              guint              n)
 {
   for (guint i = 0; i < n; i++)
     {
-      g_string_append_printf (text, "%s%" G_GSIZE_FORMAT, i > 0 ? ", " : "", axes[i].extent);
+      g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, i > 0 ? ", " : "", axes[i].extent);
       if (parts != NULL)
         g_string_append_printf (text, "/%" G_GSIZE_FORMAT, parts[i]);
-      g_string_append_printf (text, " (%" G_GSSIZE_FORMAT " from %" G_GSSIZE_FORMAT ")",
+      g_string_append_printf (text, " (%" G_GINT64_FORMAT " from %" G_GINT64_FORMAT ")",
                               axes[i].dest_step, axes[i].source_step);
     }
 }

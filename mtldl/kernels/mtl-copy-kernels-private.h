@@ -4,17 +4,9 @@
 
 #include <glib.h>
 
-#include "mtl-layout-private.h"
+#include "mtl-axes-private.h"
 
 G_BEGIN_DECLS
-
-/* Steps are in bytes and may be negative. */
-typedef struct
-{
-  gsize extent;
-  gssize dest_step;
-  gssize source_step;
-} MtlCopyAxis;
 
 /* Converts n elements, of the sizes in the request. Neither side is aligned. */
 typedef void                    (* MtlCopyConvert) (guint8       *dest,
@@ -50,7 +42,7 @@ typedef struct
 {
   guint8 *dest;
   const guint8 *source;
-  const MtlCopyAxis *axes;
+  const MtlAxis *axes;
   gsize item_size; /* in the destination, in bytes */
   gboolean streams; /* bypasses the caches */
   MtlCopyConvert convert;
@@ -74,7 +66,7 @@ struct _MtlCopyPlan
 {
   /* Outer axes first, then those of the job. Of boxes, the axis that is nearest in the
    * destination comes first. */
-  MtlCopyAxis axes[MTL_COPY_MAX_DIMS + 1];
+  MtlAxis axes[MTL_AXES_MAX]; /* with steps in bytes */
   guint n_outer;
   guint n_inner;
   MtlCopyJob job; /* the first job */
@@ -97,7 +89,7 @@ struct _MtlCopyPlan
   MtlCopyBoxesFunc boxes;
   guint n_axes;
   guint n_run;
-  gsize part[MTL_COPY_MAX_DIMS]; /* units of a box along an axis */
+  gsize part[MTL_AXES_MAX]; /* units of a box along an axis */
   guint8 inner[MTL_COPY_BOX_AXES]; /* axes with several units in a box */
   int row_axis; /* the one along which they are moved in a loop, or -1 */
   int repeat_axis; /* along which the source does not move: a box is written several times */

@@ -26,12 +26,12 @@
 #define NEAR (24 * 1024)
 
 static void
-reverse_axes (MtlCopyAxis *axes,
+reverse_axes (MtlAxis *axes,
               guint        n)
 {
   for (guint i = 0; i < n / 2; i++)
     {
-      MtlCopyAxis axis = axes[i];
+      MtlAxis axis = axes[i];
 
       axes[i] = axes[n - 1 - i];
       axes[n - 1 - i] = axis;
@@ -40,7 +40,7 @@ reverse_axes (MtlCopyAxis *axes,
 
 /* The most units along an axis if offsets have 32 bits, besides others of `span` bytes. */
 static gsize
-get_most_units (const MtlCopyAxis *axis,
+get_most_units (const MtlAxis *axis,
                 gsize              span)
 {
   gsize step = MAX (mtl_copy_magnitude (axis->source_step), mtl_copy_magnitude (axis->dest_step));
@@ -53,7 +53,7 @@ get_most_units (const MtlCopyAxis *axis,
 }
 
 static gsize
-get_span (const MtlCopyAxis *axis,
+get_span (const MtlAxis *axis,
           gsize              n_units)
 {
   gsize step = MAX (mtl_copy_magnitude (axis->source_step), mtl_copy_magnitude (axis->dest_step));
@@ -167,7 +167,7 @@ static gsize
 get_least_blocked (const MtlCopyPlan *self,
                    gsize              n_rows)
 {
-  const MtlCopyAxis *first = &self->axes[0];
+  const MtlAxis *first = &self->axes[0];
   gboolean is_apart = first->dest_step != (gssize) (self->unit * self->job.item_size);
 
   return self->job.convert == NULL && is_apart && first->extent >= LEAST_BLOCKED_APART
@@ -278,7 +278,7 @@ list_inner_axes (MtlCopyPlan *self)
   self->is_dense = self->is_contiguous = TRUE;
   for (guint i = 0; i < self->n_axes; i++)
     {
-      const MtlCopyAxis *axis = &self->axes[i];
+      const MtlAxis *axis = &self->axes[i];
       gboolean goes_on = axis->dest_step == run;
 
       self->is_contiguous = self->is_contiguous && goes_on;
@@ -406,11 +406,11 @@ static void
 sort_by_source (MtlCopyPlan *self,
                 guint        first)
 {
-  MtlCopyAxis *axes = self->axes + first;
+  MtlAxis *axes = self->axes + first;
   guint n = self->n_axes - first;
 
   reverse_axes (axes, n);
-  mtl_copy_sort_axes (axes, n, TRUE);
+  mtl_axes_sort (axes, n, 1);
   reverse_axes (axes, n);
 }
 
@@ -421,7 +421,7 @@ choose_parts_of_tiles (MtlCopyPlan *self,
                        gsize        n_items,
                        gsize        most)
 {
-  MtlCopyAxis rows = self->axes[row_axis];
+  MtlAxis rows = self->axes[row_axis];
   gsize line = MTL_COPY_LINE / self->job.source_size, at_once;
 
   memmove (self->axes + 1, self->axes, row_axis * sizeof rows);
@@ -450,7 +450,7 @@ is_one_run (const MtlCopyPlan *self,
 
   for (guint i = 0; i < self->n_axes; i++)
     {
-      const MtlCopyAxis *axis = &self->axes[i < n_item_axes ? i + 1 : i == n_item_axes ? 0 : i];
+      const MtlAxis *axis = &self->axes[i < n_item_axes ? i + 1 : i == n_item_axes ? 0 : i];
 
       if (axis->dest_step != run)
         return FALSE;
@@ -551,7 +551,7 @@ choose_tiles (MtlCopyPlan          *self,
 static void
 join_units (MtlCopyPlan *self)
 {
-  const MtlCopyAxis *first = &self->axes[0];
+  const MtlAxis *first = &self->axes[0];
 
   if (self->n_axes > 1 && first->dest_step == (gssize) self->job.item_size
       && first->source_step == (gssize) self->job.source_size
@@ -598,7 +598,7 @@ is_source_sequential (const MtlCopyPlan *self)
 static gsize
 count_source_bytes (const MtlCopyPlan *self)
 {
-  MtlCopyAxis axes[MTL_COPY_MAX_DIMS];
+  MtlAxis axes[MTL_COPY_MAX_DIMS];
   gsize run = self->unit_source_size, n_runs = 1;
   guint n_others;
 

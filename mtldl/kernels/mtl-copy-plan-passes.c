@@ -25,7 +25,7 @@ static gboolean
 are_rows_better (const MtlCopyPlan *self,
                  gsize              unit)
 {
-  const MtlCopyAxis *next = &self->axes[self->n_outer - 2];
+  const MtlAxis *next = &self->axes[self->n_outer - 2];
   gsize step = mtl_copy_magnitude (next->source_step);
 
   if (unit >= 128 || unit % MTL_COPY_LINE == 0)
@@ -86,7 +86,7 @@ are_rows_long (const MtlCopyPlan *self,
 static gboolean
 streams_short_jobs (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
 
   return self->job.streams && self->n_outer > 2
          && last->extent * last[-1].extent * self->job.item_size < LEAST_STREAMED_JOB;
@@ -97,7 +97,7 @@ streams_short_jobs (const MtlCopyPlan *self)
 static gboolean
 are_loops_better (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gssize size = self->job.item_size, n = last->source_step / size;
   gsize least = self->job.streams ? MAX (16, 64 / size) : 64;
 
@@ -178,7 +178,7 @@ has_repeats (const MtlCopyPlan *self,
 static gboolean
 is_one_pass_better_for_both (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gsize n_rows = self->n_outer > 1 ? last[-1].extent : 1;
 
   if (!self->job.converts_scattered || last->source_step == 0
@@ -206,7 +206,7 @@ has_source_rows (const MtlCopyPlan *self)
 static gboolean
 is_one_pass_better_for_large (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
   gsize least = size < 4 ? LEAST_SCATTERED_SMALL : LEAST_SCATTERED_LARGE;
 
@@ -222,7 +222,7 @@ is_one_pass_better_for_large (const MtlCopyPlan *self)
 static gboolean
 is_one_pass_better_for_source (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
   gsize near = size < 8 && has_source_rows (self) ? MTL_COPY_LINE : NEAR_ENOUGH;
 
@@ -247,7 +247,7 @@ is_one_pass_better_for_source (const MtlCopyPlan *self)
 static gboolean
 is_scattered_better (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size;
   gboolean is_run = last->dest_step == (gssize) size;
 
@@ -267,7 +267,7 @@ mtl_copy_plan_is_for_one_pass (const MtlCopyPlan *self)
 gboolean
 mtl_copy_plan_is_for_boxes (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size, source_size = self->job.source_size;
 
   if (self->job.convert != NULL && is_scattered_better (self))

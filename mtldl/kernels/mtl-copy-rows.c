@@ -38,7 +38,7 @@ are_lines (const guint8 *dest,
 static gboolean
 stream_rows (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *axis = &job->axes[0];
+  const MtlAxis *axis = &job->axes[0];
   gsize size = job->item_size;
   gboolean is_on_lines = are_lines (job->dest, axis->dest_step, size);
   gsize n_ahead = MTL_AHEAD / size + 1;

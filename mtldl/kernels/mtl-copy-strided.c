@@ -20,8 +20,8 @@ typedef struct
 {
   guint8 *dest;
   const guint8 *source;
-  MtlCopyAxis rows;
-  MtlCopyAxis items;
+  MtlAxis rows;
+  MtlAxis items;
   gsize item_size;
   gboolean is_far; /* the source is not in the caches */
 } Grid;
@@ -163,7 +163,7 @@ static gsize
 copy_packed (const Grid *row,
              gssize      ahead)
 {
-  const MtlCopyAxis *items = &row->items;
+  const MtlAxis *items = &row->items;
 
   if (can_pack (row))
     return MTL_KERNEL (pack) (row->dest, row->source, items->extent, items->source_step,

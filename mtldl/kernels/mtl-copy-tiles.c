@@ -51,7 +51,7 @@ take_block (Place        *place,
             MtlCopyBlock *block)
 {
   const MtlCopyPlan *plan = place->plan;
-  const MtlCopyAxis *rows = &plan->axes[0];
+  const MtlAxis *rows = &plan->axes[0];
   gsize n_left = rows->extent - place->index[0];
   gsize n_taken = n > 1 ? MIN (n, (n_left - 1) / plan->part[0] + 1) : 1;
 
