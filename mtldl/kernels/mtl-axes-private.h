@@ -54,6 +54,54 @@ mtl_axis_get_reach (const MtlAxis *self,
   return (gint64) (self->extent - 1) * self->steps[operand];
 }
 
+/* Inline, so that offsets are in registers: loading together what was just stored one by one is
+ * slow. */
+
+/* Goes to the element with this number, in C order. */
+static inline void
+mtl_axes_go_to (const MtlAxis *axes,
+                guint          n_axes,
+                guint64        index,
+                guint64       *position,
+                gint64        *offsets)
+{
+  offsets[0] = offsets[1] = 0;
+  for (guint i = n_axes; i-- > 0;)
+    {
+      position[i] = index > 0 ? index % axes[i].extent : 0;
+      index = index > 0 ? index / axes[i].extent : 0;
+      offsets[0] += (gint64) position[i] * axes[i].steps[0];
+      offsets[1] += (gint64) position[i] * axes[i].steps[1];
+    }
+}
+
+/* Goes on to the next element, like an odometer. Returns FALSE after the last one, and is at the
+ * first one again. */
+static inline gboolean
+mtl_axes_go_on (const MtlAxis *axes,
+                guint          n_axes,
+                guint64       *position,
+                gint64        *offsets)
+{
+  for (guint i = n_axes; i-- > 0;)
+    {
+      const MtlAxis *axis = &axes[i];
+
+      if (++position[i] < axis->extent)
+        {
+          offsets[0] += axis->steps[0];
+          offsets[1] += axis->steps[1];
+          return TRUE;
+        }
+
+      position[i] = 0;
+      offsets[0] -= mtl_axis_get_reach (axis, 0);
+      offsets[1] -= mtl_axis_get_reach (axis, 1);
+    }
+
+  return FALSE;
+}
+
 /* Sorts by the steps of an operand, largest first. */
 void     mtl_axes_sort         (MtlAxis       *axes,
                                 guint          n_axes,
@@ -78,20 +126,6 @@ guint    mtl_axes_merge        (MtlAxis       *axes,
 gboolean mtl_axes_are_nested   (const MtlAxis *axes,
                                 guint          n_axes,
                                 guint64        size);
-
-/* Goes to the element with this number, in C order. */
-void     mtl_axes_go_to        (const MtlAxis *axes,
-                                guint          n_axes,
-                                guint64        index,
-                                guint64       *position,
-                                gint64        *offsets);
-
-/* Goes on to the next element, like an odometer. Returns FALSE after the last one, and is at the
- * first one again. */
-gboolean mtl_axes_go_on        (const MtlAxis *axes,
-                                guint          n_axes,
-                                guint64       *position,
-                                gint64        *offsets);
 
 /* Divides the axes into even parts, which have up to `most` elements together. Only the last axis
  * has parts of more than one if they have to be rows. Returns how many blocks there are. */

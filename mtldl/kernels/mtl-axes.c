@@ -103,48 +103,6 @@ mtl_axes_are_nested (const MtlAxis *axes,
   return TRUE;
 }
 
-void
-mtl_axes_go_to (const MtlAxis *axes,
-                guint          n_axes,
-                guint64        index,
-                guint64       *position,
-                gint64        *offsets)
-{
-  offsets[0] = offsets[1] = 0;
-  for (guint i = n_axes; i-- > 0;)
-    {
-      position[i] = index > 0 ? index % axes[i].extent : 0;
-      index = index > 0 ? index / axes[i].extent : 0;
-      offsets[0] += (gint64) position[i] * axes[i].steps[0];
-      offsets[1] += (gint64) position[i] * axes[i].steps[1];
-    }
-}
-
-gboolean
-mtl_axes_go_on (const MtlAxis *axes,
-                guint          n_axes,
-                guint64       *position,
-                gint64        *offsets)
-{
-  for (guint i = n_axes; i-- > 0;)
-    {
-      const MtlAxis *axis = &axes[i];
-
-      if (++position[i] < axis->extent)
-        {
-          offsets[0] += axis->steps[0];
-          offsets[1] += axis->steps[1];
-          return TRUE;
-        }
-
-      position[i] = 0;
-      offsets[0] -= mtl_axis_get_reach (axis, 0);
-      offsets[1] -= mtl_axis_get_reach (axis, 1);
-    }
-
-  return FALSE;
-}
-
 static guint64
 count_parts (const MtlAxis *axis,
              guint64        part)
