@@ -2,8 +2,7 @@
 
 #include "config.h"
 
-#include "mtl-copy-box-private.h"
-#include "mtl-copy-plan-axes-private.h"
+#include "mtl-copy-block-private.h"
 
 /* Elements of any layout, in boxes: some of the axes next to each other in the
  * destination, and of that along which the source moves least as much as a line. The
@@ -30,7 +29,7 @@ typedef struct
   gint32 buffer[MTL_COPY_BOX_UNITS]; /* in units, unless the rows are along the first axis */
 } Table;
 
-/* Each is NULL if it is not needed. */
+/* The memory that boxes need. Each is NULL if it is not needed. */
 typedef struct
 {
   const MtlCopyPlan *plan;
@@ -40,6 +39,13 @@ typedef struct
   guint8 *converted;
   Sink *sink;
 } Workspace;
+
+MTL_INLINE gboolean
+is_innermost (const MtlCopyPlan *plan,
+              int                axis)
+{
+  return axis == (int) plan->n_axes - 1;
+}
 
 /* --- Tables */
 
@@ -75,7 +81,7 @@ fill_table (Table             *self,
   mtl_fill_offsets (self->source, others, source_steps, n);
   if (!plan->is_dense)
     mtl_fill_offsets (self->dest, others, dest_steps, n);
-  if (plan->row_axis > 0)
+  if (plan->row_axis >= 0 && !is_innermost (plan, plan->row_axis))
     mtl_fill_offsets (self->buffer, others, buffer_steps, n);
 }
 
@@ -219,7 +225,7 @@ pack_near_units (const Rows *rows,
   for (gsize i = 0; i < rows->n_rows; i++)
     MTL_KERNEL (gather) (rows->dest + get_row_place (rows, i),
                          rows->source + rows->source_offsets[i], rows->n,
-                         (int) (rows->source_step / (gssize) size), size, ahead, FALSE);
+                         (int) (rows->source_step / (gssize) size), size, ahead);
 }
 
 #endif
@@ -310,7 +316,7 @@ find_table (const Workspace *self,
         }
       else
         n *= extents[i];
-      is_whole = is_whole && (is_last || extents[i] == plan->part[plan->inner[i]]);
+      is_whole = is_whole && (is_last || extents[i] == plan->parts[plan->inner[i]]);
       is_edge = is_edge && self->edge != NULL
                 && (is_last ? extents[i] <= self->edge->extents[i]
                             : extents[i] == self->edge->extents[i]);
@@ -352,7 +358,7 @@ find_box (Box             *self,
   self->row = 1;
   self->dest_step = self->source_step = 0;
   self->buffer_step = self->table->row_step;
-  self->is_in_order = plan->row_axis <= 0;
+  self->is_in_order = plan->row_axis < 0 || is_innermost (plan, plan->row_axis);
   if (plan->row_axis >= 0)
     {
       self->row = mtl_place_get_extent (place, plan->row_axis);
@@ -459,18 +465,18 @@ put_box (const Box    *self,
          const guint8 *from)
 {
   const MtlCopyPlan *plan = self->place->plan;
-  gsize unit_size = plan->unit * plan->job.item_size;
+  gsize unit_size = plan->unit * plan->item_size;
   gsize run = get_run (plan, self->place);
   gsize n_rows = MAX (run / self->row, 1); /* in a run, if it has any */
   guint8 *dest = self->dest;
 
-  if (plan->is_dense && plan->job.streams)
+  if (plan->is_dense && plan->streams)
     mtl_stream_row (dest, from, self->n_units * unit_size);
   else if (plan->is_dense)
     MTL_KERNEL (copy_bytes) (dest, from, self->n_units * unit_size);
   else if (run == 1)
     scatter_box (self, from, unit_size);
-  else if (plan->job.streams && run * unit_size >= MTL_COPY_STREAMED_RUN)
+  else if (plan->streams && run * unit_size >= MTL_COPY_STREAMED_RUN)
     for (gsize i = 0; i < self->n_units / run; i++)
       mtl_stream_row (dest + self->table->dest[i * n_rows], from + i * run * unit_size,
                       run * unit_size);
@@ -487,12 +493,12 @@ convert_runs (const Box    *self,
   gsize run = get_run (plan, self->place);
   gsize n_rows = MAX (run / self->row, 1), n = run * plan->unit;
 
-  if (plan->job.streams || n < LONG_RUN || run < self->row)
+  if (plan->streams || n < LONG_RUN || run < self->row)
     return FALSE;
 
   for (gsize i = 0; i < self->n_units / run; i++)
-    mtl_convert_items (&plan->job, self->dest + self->table->dest[i * n_rows],
-                       from + i * n * plan->job.source_size, n);
+    mtl_convert_items (plan, self->dest + self->table->dest[i * n_rows],
+                       from + i * n * plan->source_size, n);
   return TRUE;
 }
 
@@ -505,7 +511,7 @@ copy_box (const Box       *self,
   gsize size = plan->unit_source_size;
   guint8 *to = dest != NULL ? dest : work->gathered;
 
-  if (dest == NULL && !plan->job.streams)
+  if (dest == NULL && !plan->streams)
     {
       move_rows (self, size);
       return;
@@ -531,7 +537,7 @@ convert_units (const Box *self,
 {
   const MtlCopyPlan *plan = self->place->plan;
   const Table *table = self->table;
-  gssize size = plan->unit * plan->job.item_size;
+  gssize size = plan->unit * plan->item_size;
   gssize step = to != NULL ? self->buffer_step * size : self->dest_step;
 
   for (gsize i = 0; i < self->n_rows; i++)
@@ -541,7 +547,7 @@ convert_units (const Box *self,
       guint8 *dest = to != NULL ? to + first * size : self->dest + table->dest[i];
 
       for (gsize k = 0; k < self->row; k++, dest += step, source += self->source_step)
-        mtl_convert_items (&plan->job, dest, source, plan->unit);
+        mtl_convert_items (plan, dest, source, plan->unit);
     }
 }
 
@@ -556,7 +562,7 @@ convert_box (const Box       *self,
 
   if (plan->unit >= LONG_UNIT && plan->unit_source_size >= LARGE_UNIT)
     {
-      guint8 *to = dest == NULL && plan->job.streams ? work->converted : dest;
+      guint8 *to = dest == NULL && plan->streams ? work->converted : dest;
 
       convert_units (self, to);
       if (dest == NULL && to != NULL)
@@ -571,10 +577,10 @@ convert_box (const Box       *self,
     }
 
   if (dest != NULL)
-    mtl_convert_items (&plan->job, dest, from, n);
+    mtl_convert_items (plan, dest, from, n);
   else if (plan->is_dense || !convert_runs (self, from))
     {
-      mtl_convert_items (&plan->job, work->converted, from, n);
+      mtl_convert_items (plan, work->converted, from, n);
       put_box (self, work->converted);
     }
 }
@@ -591,9 +597,9 @@ repeat_box (const Box       *self,
   Box box = *self;
 
   gather_box (self, work->gathered, plan->unit_source_size);
-  if (plan->job.convert != NULL)
+  if (plan->convert != NULL)
     {
-      mtl_convert_items (&plan->job, work->converted, work->gathered, n);
+      mtl_convert_items (plan, work->converted, work->gathered, n);
       from = work->converted;
     }
 
@@ -621,99 +627,71 @@ move_box (const Workspace *work,
     }
 
   if (sink != NULL)
-    dest = sink->buffer + sink->fill;
-  else if (plan->is_dense && !plan->job.streams)
+    {
+      mtl_sink_go_to (sink, place->dest);
+      dest = sink->buffer + sink->fill;
+    }
+  else if (plan->is_dense && !plan->streams)
     dest = place->dest;
 
-  if (plan->job.convert != NULL)
+  if (plan->convert != NULL)
     convert_box (&box, work, dest);
   else
     copy_box (&box, work, dest);
 
   if (sink != NULL)
-    mtl_sink_take_prefetching (sink, box.n_units * plan->unit * plan->job.item_size,
-                               (gpointer) ((guintptr) place->source + MTL_SINK_AHEAD), plan->line_ahead);
+    mtl_sink_take_prefetching (sink, box.n_units * plan->unit * plan->item_size,
+                               (gpointer) ((guintptr) place->source + MTL_SINK_AHEAD),
+                                plan->line_ahead);
 }
 
 static void
-move_all (const Workspace *work,
-          Place           *place,
-          gsize            n)
+move_boxes (const Workspace *work,
+            gsize            first,
+            gsize            n)
 {
+  Place place;
+
+  mtl_place_go_to (&place, work->plan, first);
   for (gsize i = 0; i < n; i++)
     {
-      move_box (work, place);
-      mtl_place_go_on (place, 1);
+      move_box (work, &place);
+      mtl_place_go_on (&place, 1);
     }
 }
 
-/* Functions of their own have the buffers, since small copies are faster without. */
-
+/* Small copies are faster without the buffers on their stack. */
 static void __attribute__ ((noinline))
-move_to_sink (Workspace *work,
-              Place     *place,
-              gsize      n)
+move_through_buffers (Workspace *work,
+                      gsize      first,
+                      gsize      n)
 {
-  Sink sink;
-
-  mtl_sink_open (&sink, place->dest);
-  work->sink = &sink;
-  move_all (work, place, n);
-  mtl_sink_close (&sink);
-}
-
-static void __attribute__ ((noinline))
-move_by_buffers (Workspace *work,
-                 Place     *place,
-                 gsize      n)
-{
+  const MtlCopyPlan *plan = work->plan;
   guint8 gathered[MTL_COPY_BOX_BYTES + MTL_LINE] MTL_ALIGNED;
   guint8 converted[MTL_COPY_BOX_BYTES + MTL_LINE] MTL_ALIGNED;
+  Sink sink;
 
   work->gathered = gathered;
   work->converted = converted;
-  if (work->plan->job.streams && work->plan->is_contiguous && work->plan->is_dense)
-    move_to_sink (work, place, n);
-  else
-    move_all (work, place, n);
+  if (!plan->streams || !plan->is_contiguous || !plan->is_dense)
+    {
+      move_boxes (work, first, n);
+      return;
+    }
+
+  work->sink = &sink;
+  mtl_sink_open (&sink, NULL);
+  move_boxes (work, first, n);
+  mtl_sink_close (&sink);
 }
 
-static void
-move (Workspace *work,
-      Place     *place,
-      gsize      n)
-{
-  const MtlCopyPlan *plan = work->plan;
-
-  if (plan->job.convert != NULL || plan->job.streams || plan->repeat_axis >= 0)
-    move_by_buffers (work, place, n);
-  else
-    move_all (work, place, n);
-}
-
-static void __attribute__ ((noinline))
-move_with_edges (Workspace *work,
-                 Place     *place,
-                 gsize      n)
-{
-  Table edge;
-
-  memset (edge.extents, 0, sizeof edge.extents);
-  work->edge = &edge;
-  move (work, place, n);
-}
-
-/* Whether some boxes are smaller. */
+/* Checks if some boxes are smaller. */
 static gboolean
 has_edges (const MtlCopyPlan *plan)
 {
   for (guint i = 0; i < plan->n_inner; i++)
-    {
-      gsize extent = plan->axes[plan->inner[i]].extent, part = plan->part[plan->inner[i]];
-
-      if (part < extent && extent % part != 0)
-        return TRUE;
-    }
+    if (plan->axes[plan->inner[i]].extent % plan->parts[plan->inner[i]] != 0)
+      return TRUE;
 
   return FALSE;
 }
@@ -728,17 +706,20 @@ MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
                     gsize              n)
 {
   gsize parts[MTL_COPY_BOX_AXES];
-  Table whole;
+  Table whole, edge;
   Workspace work = { .plan = plan, .whole = &whole };
-  Place place;
 
   for (guint i = 0; i < plan->n_inner; i++)
-    parts[i] = plan->part[plan->inner[i]];
+    parts[i] = plan->parts[plan->inner[i]];
   fill_table (&whole, plan, parts);
-  mtl_place_go_to (&place, plan, first);
-
   if (has_edges (plan))
-    move_with_edges (&work, &place, n);
+    {
+      memset (edge.extents, 0, sizeof edge.extents);
+      work.edge = &edge;
+    }
+
+  if (plan->convert != NULL || plan->streams || plan->repeat_axis >= 0)
+    move_through_buffers (&work, first, n);
   else
-    move (&work, &place, n);
+    move_boxes (&work, first, n);
 }

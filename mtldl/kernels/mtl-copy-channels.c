@@ -196,8 +196,7 @@ typedef struct
   const guint8 *source;
   gsize n_pixels;
   gssize plane;      /* from one channel to the next, in planes */
-  gssize ahead;      /* what to prefetch, from what is read */
-  gboolean has_more; /* whether the source has pixels after these */
+  gssize ahead;      /* the distance at which to prefetch */
 } Pixels;
 
 /* 16 bytes of each channel. */
@@ -214,17 +213,6 @@ split_vector (MtlBytes16   *out,
   split (out, in, n, size);
 }
 
-MTL_INLINE void
-put (guint8     *to,
-     MtlBytes16  value,
-     gboolean    streams)
-{
-  if (streams)
-    mtl_stream16 (to, value);
-  else
-    mtl_store16 (to, value);
-}
-
 /* Writes a line of each channel that is kept. */
 MTL_INLINE void
 split_line (guint8       *dest,
@@ -233,8 +221,7 @@ split_line (guint8       *dest,
             gssize        ahead,
             int           n,
             int           n_kept,
-            gsize         size,
-            gboolean      streams)
+            gsize         size)
 {
   MtlBytes16 out[4][4];
 
@@ -244,24 +231,22 @@ split_line (guint8       *dest,
     split_vector (out[i], source + 16 * i * n, n, size);
   for (int k = 0; k < n_kept; k++)
     for (int i = 0; i < 4; i++)
-      put (dest + k * plane + 16 * i, out[i][k], streams);
+      mtl_store16 (dest + k * plane + 16 * i, out[i][k]);
 }
 
 MTL_INLINE void
 split_pixels_of (const Pixels *self,
                  int           n,
                  int           n_kept,
-                 gsize         size,
-                 gboolean      streams)
+                 gsize         size)
 {
   /* The last pixel may lack the channels that are not kept. */
-  gsize n_whole = self->n_pixels - (n_kept < n && !self->has_more);
+  gsize n_whole = self->n_pixels - (n_kept < n);
   gsize n_bytes = n_whole * size / 16 * 16; /* per plane */
   gsize i = 0;
 
   for (; i + MTL_LINE <= n_bytes; i += MTL_LINE)
-    split_line (self->dest + i, self->source + i * n, self->plane, self->ahead, n, n_kept, size,
-                streams);
+    split_line (self->dest + i, self->source + i * n, self->plane, self->ahead, n, n_kept, size);
   for (; i < n_bytes; i += 16)
     {
       MtlBytes16 out[4];
@@ -279,20 +264,19 @@ MTL_INLINE void
 split_pixels_of_size (const Pixels *self,
                       int           n,
                       int           n_kept,
-                      gsize         size,
-                      gboolean      streams)
+                      gsize         size)
 {
   switch (10 * n + n_kept)
     {
-    case 21: split_pixels_of (self, 2, 1, size, streams); break;
-    case 22: split_pixels_of (self, 2, 2, size, streams); break;
-    case 31: split_pixels_of (self, 3, 1, size, streams); break;
-    case 32: split_pixels_of (self, 3, 2, size, streams); break;
-    case 33: split_pixels_of (self, 3, 3, size, streams); break;
-    case 41: split_pixels_of (self, 4, 1, size, streams); break;
-    case 42: split_pixels_of (self, 4, 2, size, streams); break;
-    case 43: split_pixels_of (self, 4, 3, size, streams); break;
-    default: split_pixels_of (self, 4, 4, size, streams); break;
+    case 21: split_pixels_of (self, 2, 1, size); break;
+    case 22: split_pixels_of (self, 2, 2, size); break;
+    case 31: split_pixels_of (self, 3, 1, size); break;
+    case 32: split_pixels_of (self, 3, 2, size); break;
+    case 33: split_pixels_of (self, 3, 3, size); break;
+    case 41: split_pixels_of (self, 4, 1, size); break;
+    case 42: split_pixels_of (self, 4, 2, size); break;
+    case 43: split_pixels_of (self, 4, 3, size); break;
+    default: split_pixels_of (self, 4, 4, size); break;
     }
 }
 
@@ -301,8 +285,7 @@ MTL_INLINE void
 join_vectors (const Pixels *self,
               gsize         i,
               int           n,
-              gsize         size,
-              gboolean      streams)
+              gsize         size)
 {
   MtlBytes16 in[4], out[4];
 
@@ -315,24 +298,19 @@ join_vectors (const Pixels *self,
     }
   join (out, in, n, size);
   for (int k = 0; k < n; k++)
-    put (self->dest + i * n + k * 16, out[k], streams);
+    mtl_store16 (self->dest + i * n + k * 16, out[k]);
 }
 
-/* Only whole lines are streamed. */
 MTL_INLINE void
 join_pixels_of (const Pixels *self,
                 int           n,
-                gsize         size,
-                gboolean      streams)
+                gsize         size)
 {
   gsize n_bytes = self->n_pixels * size; /* per plane */
-  gsize n_streamed = streams ? n_bytes / MTL_LINE * MTL_LINE : 0;
   gsize i = 0;
 
-  for (; i < n_streamed; i += 16)
-    join_vectors (self, i, n, size, TRUE);
   for (; i + 16 <= n_bytes; i += 16)
-    join_vectors (self, i, n, size, FALSE);
+    join_vectors (self, i, n, size);
   for (; i < n_bytes; i += size)
     for (int k = 0; k < n; k++)
       memcpy (self->dest + i * n + k * size, self->source + k * self->plane + i, size);
@@ -341,25 +319,24 @@ join_pixels_of (const Pixels *self,
 MTL_INLINE void
 join_pixels_of_size (const Pixels *self,
                      int           n,
-                     gsize         size,
-                     gboolean      streams)
+                     gsize         size)
 {
   switch (n)
     {
-    case 2: join_pixels_of (self, 2, size, streams); break;
-    case 3: join_pixels_of (self, 3, size, streams); break;
-    default: join_pixels_of (self, 4, size, streams); break;
+    case 2: join_pixels_of (self, 2, size); break;
+    case 3: join_pixels_of (self, 3, size); break;
+    default: join_pixels_of (self, 4, size); break;
     }
 }
 
-/* Makes the size and `streams`, the last arguments, constants. */
-#define CALL_FOR_SIZE(size, streams, function, ...) \
+/* Makes the size, the last argument, a constant. */
+#define CALL_FOR_SIZE(size, function, ...) \
   switch (size) \
     { \
-    case 1: function (__VA_ARGS__, 1, streams); break; \
-    case 2: function (__VA_ARGS__, 2, streams); break; \
-    case 4: function (__VA_ARGS__, 4, streams); break; \
-    default: function (__VA_ARGS__, 8, streams); break; \
+    case 1: function (__VA_ARGS__, 1); break; \
+    case 2: function (__VA_ARGS__, 2); break; \
+    case 4: function (__VA_ARGS__, 4); break; \
+    default: function (__VA_ARGS__, 8); break; \
     }
 
 static void
@@ -368,17 +345,7 @@ split_pixels (const Pixels *self,
               int           n_kept,
               gsize         size)
 {
-  CALL_FOR_SIZE (size, FALSE, split_pixels_of_size, self, n, n_kept);
-}
-
-/* Each plane begins at a line. */
-static void
-stream_split_pixels (const Pixels *self,
-                     int           n,
-                     int           n_kept,
-                     gsize         size)
-{
-  CALL_FOR_SIZE (size, TRUE, split_pixels_of_size, self, n, n_kept);
+  CALL_FOR_SIZE (size, split_pixels_of_size, self, n, n_kept);
 }
 
 static void
@@ -386,156 +353,63 @@ join_pixels (const Pixels *self,
              int           n,
              gsize         size)
 {
-  CALL_FOR_SIZE (size, FALSE, join_pixels_of_size, self, n);
+  CALL_FOR_SIZE (size, join_pixels_of_size, self, n);
 }
 
-/* The first pixel begins at a line. */
-static void
-stream_join_pixels (const Pixels *self,
-                    int           n,
-                    gsize         size)
-{
-  CALL_FOR_SIZE (size, TRUE, join_pixels_of_size, self, n);
-}
-
-static Pixels
-get_part (const Pixels *self,
-          gsize         first,
-          gsize         n_pixels,
-          gsize         dest_step,
-          gsize         source_step)
-{
-  Pixels part = *self;
-
-  part.dest += first * dest_step;
-  part.source += first * source_step;
-  part.n_pixels = n_pixels;
-  part.has_more |= first + n_pixels < self->n_pixels;
-  return part;
-}
-
-/* If planes begin within lines, parts of them are assembled in the L1 cache first. */
-#define PART_SIZE 2048
-
-static void
-stream_split_parts (const Pixels *self,
-                    int           n,
-                    int           n_kept,
-                    gsize         size)
-{
-  guint8 buffer[4][PART_SIZE] MTL_ALIGNED;
-
-  for (gsize i = 0; i < self->n_pixels; i += PART_SIZE / size)
-    {
-      Pixels part = get_part (self, i, MIN (PART_SIZE / size, self->n_pixels - i), size, n * size);
-      guint8 *dest = part.dest;
-
-      part.dest = buffer[0];
-      part.plane = PART_SIZE;
-      split_pixels (&part, n, n_kept, size);
-      for (int k = 0; k < n_kept; k++)
-        mtl_stream_row (dest + k * self->plane, buffer[k], part.n_pixels * size);
-    }
-}
-
-/* Starts streaming at the first line of the first plane. */
-static void
-stream_split (const Pixels *self,
-              int           n,
-              int           n_kept,
-              gsize         size)
-{
-  gsize head = MIN (mtl_bytes_to_line (self->dest) / size, self->n_pixels);
-  Pixels first = get_part (self, 0, head, size, n * size);
-  Pixels rest = get_part (self, head, self->n_pixels - head, size, n * size);
-
-  if (head > 0)
-    split_pixels (&first, n, n_kept, size);
-  if (rest.n_pixels > 0 && mtl_bytes_to_line (rest.dest) == 0
-      && (n_kept == 1 || self->plane % MTL_LINE == 0))
-    stream_split_pixels (&rest, n, n_kept, size);
-  else
-    stream_split_parts (&rest, n, n_kept, size);
-}
-
-/* Takes every n-th element. */
 void
 MTL_KERNEL (gather) (guint8       *dest,
                      const guint8 *source,
                      gsize         n_items,
                      int           n,
                      gsize         size,
-                     gssize        ahead,
-                     gboolean      streams)
+                     gssize        ahead)
 {
-  Pixels pixels = { dest, source, n_items, 0, ahead, FALSE };
+  const Pixels pixels = { dest, source, n_items, 0, ahead };
 
-  if (streams)
-    stream_split (&pixels, n, 1, size);
-  else
-    split_pixels (&pixels, n, 1, size);
+  split_pixels (&pixels, n, 1, size);
 }
 
-void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
+/* [rows, every nth element] */
+void MTL_KERNEL (nth) (const MtlCopyGrid *grid);
 
 void
-MTL_KERNEL (deinterleave) (const MtlCopyJob *job)
+MTL_KERNEL (nth) (const MtlCopyGrid *grid)
 {
-  int n = job->axes[1].source_step / (gssize) job->item_size, n_kept = job->axes[0].extent;
-  Pixels pixels = { job->dest, job->source, job->axes[1].extent, job->axes[0].dest_step,
-                    mtl_choose_ahead_within (job->axes[1].extent * job->item_size), FALSE };
+  const MtlAxis rows = grid->rows, items = grid->items;
+  gsize size = grid->plan->item_size;
+  gssize ahead = mtl_choose_ahead (items.extent, items.source_step, rows.source_step);
 
-  if (job->streams)
-    stream_split (&pixels, n, n_kept, job->item_size);
-  else
-    split_pixels (&pixels, n, n_kept, job->item_size);
+  for (gsize i = 0; i < rows.extent; i++)
+    MTL_KERNEL (gather) (grid->dest + (gssize) i * rows.dest_step,
+                         grid->source + (gssize) i * rows.source_step, items.extent,
+                         (int) (items.source_step / (gssize) size), size, ahead);
 }
 
-/* Starts streaming at the first pixel that begins at a line, if there is one. */
-static void
-stream_join (const Pixels *self,
-             int           n,
-             gsize         size)
-{
-  gsize head = 0, max_head = MIN (MTL_LINE, self->n_pixels);
-  guint8 buffer[4 * PART_SIZE] MTL_ALIGNED;
-
-  while (head < max_head && mtl_bytes_to_line (self->dest + head * n * size) != 0)
-    head++;
-  if (head < max_head)
-    {
-      Pixels first = get_part (self, 0, head, n * size, size);
-      Pixels rest = get_part (self, head, self->n_pixels - head, n * size, size);
-
-      join_pixels (&first, n, size);
-      stream_join_pixels (&rest, n, size);
-      return;
-    }
-
-  for (gsize i = 0; i < self->n_pixels; i += PART_SIZE / size)
-    {
-      Pixels part = get_part (self, i, MIN (PART_SIZE / size, self->n_pixels - i), n * size, size);
-      guint8 *dest = part.dest;
-
-      part.dest = buffer;
-      join_pixels (&part, n, size);
-      mtl_stream_row (dest, buffer, part.n_pixels * n * size);
-    }
-}
-
-void MTL_KERNEL (interleave) (const MtlCopyJob *job);
+/* [channels, pixels], from interleaved channels to planes. */
+void MTL_KERNEL (deinterleave) (const MtlCopyGrid *grid);
 
 void
-MTL_KERNEL (interleave) (const MtlCopyJob *job)
+MTL_KERNEL (deinterleave) (const MtlCopyGrid *grid)
 {
-  int n = job->axes[1].extent;
-  Pixels pixels = { job->dest, job->source, job->axes[0].extent, job->axes[1].source_step,
-                    mtl_choose_ahead_within (job->axes[0].extent * job->item_size), FALSE };
+  gsize size = grid->plan->item_size;
+  const Pixels pixels = { grid->dest, grid->source, grid->items.extent, grid->rows.dest_step,
+                          mtl_choose_ahead_within (grid->items.extent * size) };
 
-  if (job->streams)
-    stream_join (&pixels, n, job->item_size);
-  else
-    join_pixels (&pixels, n, job->item_size);
+  split_pixels (&pixels, (int) (grid->items.source_step / (gssize) size),
+                (int) grid->rows.extent, size);
+}
+
+/* [pixels, channels], the reverse. */
+void MTL_KERNEL (interleave) (const MtlCopyGrid *grid);
+
+void
+MTL_KERNEL (interleave) (const MtlCopyGrid *grid)
+{
+  gsize size = grid->plan->item_size;
+  const Pixels pixels = { grid->dest, grid->source, grid->rows.extent, grid->items.source_step,
+                          mtl_choose_ahead_within (grid->rows.extent * size) };
+
+  join_pixels (&pixels, (int) grid->items.extent, size);
 }
 
 #endif

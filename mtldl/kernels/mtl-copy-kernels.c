@@ -6,20 +6,28 @@
 
 /* The table of kernels of one instruction set. */
 
-void MTL_KERNEL (contiguous) (const MtlCopyJob *job);
-void MTL_KERNEL (rows) (const MtlCopyJob *job);
-void MTL_KERNEL (broadcast) (const MtlCopyJob *job);
-void MTL_KERNEL (strided) (const MtlCopyJob *job);
-void MTL_KERNEL (convert) (const MtlCopyJob *job);
-void MTL_KERNEL (interleave) (const MtlCopyJob *job);
-void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
-void MTL_KERNEL (swap_channels) (const MtlCopyJob *job);
-void MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
-                         gsize              first,
-                         gsize              n);
-void MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
-                         gsize              first,
-                         gsize              n);
+#define DECLARE_BLOCKS(name) \
+  void MTL_KERNEL (name) (const MtlCopyPlan *plan, \
+                          gsize              first, \
+                          gsize              n)
+#define DECLARE_GRID(name) void MTL_KERNEL (name) (const MtlCopyGrid *grid)
+
+DECLARE_BLOCKS (bytes);
+DECLARE_BLOCKS (grids);
+DECLARE_BLOCKS (tiles);
+DECLARE_BLOCKS (boxes);
+DECLARE_GRID (rows);
+DECLARE_GRID (fill);
+DECLARE_GRID (nth);
+DECLARE_GRID (reverse);
+DECLARE_GRID (pack);
+DECLARE_GRID (interleave);
+DECLARE_GRID (deinterleave);
+DECLARE_GRID (swap);
+DECLARE_GRID (elements);
+DECLARE_GRID (convert);
+DECLARE_GRID (convert_columns);
+DECLARE_GRID (convert_fill);
 
 /* Orders streamed data before later writes, once for each run. */
 static void
@@ -35,17 +43,40 @@ fence (void)
 
 const MtlCopyKernels MTL_KERNEL (kernels) = {
   .name = MTL_COPY_STRING (MTL_COPY_SET),
-  .contiguous = MTL_KERNEL (contiguous),
-  .rows = MTL_KERNEL (rows),
-  .broadcast = MTL_KERNEL (broadcast),
-  .strided = MTL_KERNEL (strided),
-  .convert = MTL_KERNEL (convert),
-  .boxes = MTL_KERNEL (boxes),
+  .blocks = {
+    [MTL_COPY_BYTES] = MTL_KERNEL (bytes),
+    [MTL_COPY_ROWS] = MTL_KERNEL (grids),
+    [MTL_COPY_FILL] = MTL_KERNEL (grids),
+    [MTL_COPY_ELEMENTS] = MTL_KERNEL (grids),
+    [MTL_COPY_CONVERT] = MTL_KERNEL (grids),
+    [MTL_COPY_CONVERT_COLUMNS] = MTL_KERNEL (grids),
+    [MTL_COPY_CONVERT_FILL] = MTL_KERNEL (grids),
+    [MTL_COPY_BOXES] = MTL_KERNEL (boxes),
 #if MTL_COPY_WIDTH > 0
-  .tiles = MTL_KERNEL (tiles),
-  .interleave = MTL_KERNEL (interleave),
-  .deinterleave = MTL_KERNEL (deinterleave),
-  .swap_channels = MTL_KERNEL (swap_channels),
+    [MTL_COPY_NTH] = MTL_KERNEL (grids),
+    [MTL_COPY_REVERSE] = MTL_KERNEL (grids),
+    [MTL_COPY_PACK] = MTL_KERNEL (grids),
+    [MTL_COPY_INTERLEAVE] = MTL_KERNEL (grids),
+    [MTL_COPY_DEINTERLEAVE] = MTL_KERNEL (grids),
+    [MTL_COPY_SWAP] = MTL_KERNEL (grids),
+    [MTL_COPY_TILES] = MTL_KERNEL (tiles),
 #endif
+  },
+  .grids = {
+    [MTL_COPY_ROWS] = MTL_KERNEL (rows),
+    [MTL_COPY_FILL] = MTL_KERNEL (fill),
+    [MTL_COPY_ELEMENTS] = MTL_KERNEL (elements),
+    [MTL_COPY_CONVERT] = MTL_KERNEL (convert),
+    [MTL_COPY_CONVERT_COLUMNS] = MTL_KERNEL (convert_columns),
+    [MTL_COPY_CONVERT_FILL] = MTL_KERNEL (convert_fill),
+#if MTL_COPY_WIDTH > 0
+    [MTL_COPY_NTH] = MTL_KERNEL (nth),
+    [MTL_COPY_REVERSE] = MTL_KERNEL (reverse),
+    [MTL_COPY_PACK] = MTL_KERNEL (pack),
+    [MTL_COPY_INTERLEAVE] = MTL_KERNEL (interleave),
+    [MTL_COPY_DEINTERLEAVE] = MTL_KERNEL (deinterleave),
+    [MTL_COPY_SWAP] = MTL_KERNEL (swap),
+#endif
+  },
   .fence = fence,
 };

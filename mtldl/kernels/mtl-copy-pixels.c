@@ -64,13 +64,13 @@ reverse_of (guint8       *dest,
   return i / size;
 }
 
-/* Reverses the elements. Returns how many were copied, like the following functions. */
-gsize
-MTL_KERNEL (reverse) (guint8       *dest,
-                      const guint8 *source,
-                      gsize         n,
-                      gsize         size,
-                      gssize        ahead)
+/* Returns how many elements were copied, like the following functions. */
+static gsize
+reverse_row (guint8       *dest,
+             const guint8 *source,
+             gsize         n,
+             gsize         size,
+             gssize        ahead)
 {
   switch (size)
     {
@@ -79,6 +79,35 @@ MTL_KERNEL (reverse) (guint8       *dest,
     case 4: return reverse_of (dest, source, n, 4, ahead);
     default: return reverse_of (dest, source, n, 8, ahead);
     }
+}
+
+/* The last elements of a row, one by one. */
+static void
+copy_rest (const MtlCopyGrid *grid,
+           gsize              row,
+           gsize              n_done)
+{
+  gsize size = grid->plan->item_size;
+  guint8 *dest = grid->dest + (gssize) row * grid->rows.dest_step;
+  const guint8 *source = grid->source + (gssize) row * grid->rows.source_step;
+
+  for (gsize i = n_done; i < grid->items.extent; i++)
+    mtl_copy_few (dest + i * size, source + (gssize) i * grid->items.source_step, size);
+}
+
+/* [rows, elements in the reverse order] */
+void MTL_KERNEL (reverse) (const MtlCopyGrid *grid);
+
+void
+MTL_KERNEL (reverse) (const MtlCopyGrid *grid)
+{
+  const MtlAxis rows = grid->rows, items = grid->items;
+  gssize ahead = mtl_choose_ahead (items.extent, items.source_step, rows.source_step);
+
+  for (gsize i = 0; i < rows.extent; i++)
+    copy_rest (grid, i, reverse_row (grid->dest + (gssize) i * rows.dest_step,
+                                     grid->source + (gssize) i * rows.source_step,
+                                     items.extent, grid->plan->item_size, ahead));
 }
 
 /* 16 pixels of four bytes to three bytes each. */
@@ -113,12 +142,12 @@ pack_3_of_4 (guint8       *dest,
  * be read if they are elements themselves, or if they are not on a separate page. */
 #define MAX_GAP 4096
 
-gsize
-MTL_KERNEL (pack) (guint8       *dest,
-                   const guint8 *source,
-                   gsize         n,
-                   gssize        source_step,
-                   gsize         size)
+static gsize
+pack_row (guint8       *dest,
+          const guint8 *source,
+          gsize         n,
+          gssize        source_step,
+          gsize         size)
 {
   gsize n_after = (16 + size - 1) / size; /* elements that a store may reach, including its own */
   gsize n_overlong;
@@ -133,6 +162,20 @@ MTL_KERNEL (pack) (guint8       *dest,
     mtl_store16 (dest + i * size, mtl_load16 (source + (gssize) i * source_step));
 
   return n_overlong;
+}
+
+/* [rows, elements of 3 to 15 bytes] */
+void MTL_KERNEL (pack) (const MtlCopyGrid *grid);
+
+void
+MTL_KERNEL (pack) (const MtlCopyGrid *grid)
+{
+  const MtlAxis rows = grid->rows, items = grid->items;
+
+  for (gsize i = 0; i < rows.extent; i++)
+    copy_rest (grid, i, pack_row (grid->dest + (gssize) i * rows.dest_step,
+                                  grid->source + (gssize) i * rows.source_step, items.extent,
+                                  items.source_step, grid->plan->item_size));
 }
 
 MTL_INLINE void
@@ -187,42 +230,19 @@ swap_4 (guint8       *dest,
   swap_scalar (dest + i, source + i, n - i / 4, 4);
 }
 
-static void
-swap_pixels (guint8       *dest,
-             const guint8 *source,
-             gsize         n_pixels,
-             gsize         n)
-{
-  if (n == 3)
-    swap_3 (dest, source, n_pixels);
-  else
-    swap_4 (dest, source, n_pixels);
-}
-
-#define PART_PIXELS 1024
-
-void MTL_KERNEL (swap_channels) (const MtlCopyJob *job);
+/* [pixels, channels in the reverse order] */
+void MTL_KERNEL (swap) (const MtlCopyGrid *grid);
 
 void
-MTL_KERNEL (swap_channels) (const MtlCopyJob *job)
+MTL_KERNEL (swap) (const MtlCopyGrid *grid)
 {
-  guint8 buffer[4 * PART_PIXELS] MTL_ALIGNED;
-  gsize n_pixels = job->axes[0].extent, n = job->axes[1].extent;
-  const guint8 *source = job->source - (n - 1); /* the lowest byte */
+  gsize n = grid->items.extent;
+  const guint8 *source = grid->source - (n - 1); /* the lowest byte */
 
-  if (!job->streams)
-    {
-      swap_pixels (job->dest, source, n_pixels, n);
-      return;
-    }
-
-  for (gsize i = 0; i < n_pixels; i += PART_PIXELS)
-    {
-      gsize part = MIN (PART_PIXELS, n_pixels - i);
-
-      swap_pixels (buffer, source + i * n, part, n);
-      mtl_stream_row (job->dest + i * n, buffer, part * n);
-    }
+  if (n == 3)
+    swap_3 (grid->dest, source, grid->rows.extent);
+  else
+    swap_4 (grid->dest, source, grid->rows.extent);
 }
 
 #endif

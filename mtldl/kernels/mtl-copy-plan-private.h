@@ -27,7 +27,7 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gsize n_dims; /* at most MTL_COPY_MAX_DIMS */
+  gsize n_dims; /* at most MTL_LAYOUT_MAX_AXES */
   const gint64 *shape;
 
   guint8 *dest; /* the element with all indices 0; any alignment */
@@ -52,6 +52,9 @@ typedef struct
 extern gsize mtl_copy_streaming_threshold;
 extern gsize mtl_copy_slice_size;
 
+/* The name of the way that is taken wherever its condition holds, or NULL. Only tests set it. */
+extern const char *mtl_copy_forced_way;
+
 /* Source and destination share no byte. The source may repeat its own elements. If
  * the destination repeats its own, the last one in C order remains. */
 void  mtl_copy_plan_init         (MtlCopyPlan          *self,
@@ -71,8 +74,8 @@ void  mtl_copy_plan_run          (const MtlCopyPlan    *self,
                                   gsize                 begin,
                                   gsize                 end);
 
-/* The kernel that is called, and the whole plan, in words. */
-const char *mtl_copy_plan_get_way  (const MtlCopyPlan *self);
+/* The name of a way, and a whole plan in words. */
+const char *mtl_copy_way_get_name  (MtlCopyWay         way);
 char       *mtl_copy_plan_describe (const MtlCopyPlan *self);
 
 static inline void

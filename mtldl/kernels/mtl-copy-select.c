@@ -5,6 +5,7 @@
 #include "mtl-copy-kernels-private.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "mtl-fork-private.h"
 
@@ -48,6 +49,10 @@ has_avx512 (void)
          && __builtin_cpu_supports ("avx512vl");
 }
 #endif
+
+gboolean mtl_copy_streams_pages_in_turn = TRUE;
+gboolean mtl_copy_avoids_strings;
+gboolean mtl_copy_reads_while_streaming = TRUE;
 
 /* The best comes last. */
 static guint
@@ -130,6 +135,24 @@ is_amd (void)
 #endif
 }
 
+/* The size that the system tells, or a usual one. */
+static gsize
+get_cache_size (int   name,
+                gsize usual)
+{
+  long size = name >= 0 ? sysconf (name) : -1;
+
+  return size > 0 ? (gsize) size : usual;
+}
+
+#ifdef _SC_LEVEL2_CACHE_SIZE
+#define FIRST_CACHE _SC_LEVEL1_DCACHE_SIZE
+#define SECOND_CACHE _SC_LEVEL2_CACHE_SIZE
+#else
+#define FIRST_CACHE -1
+#define SECOND_CACHE -1
+#endif
+
 const MtlCopyMachine *
 mtl_copy_machine_get (void)
 {
@@ -140,6 +163,8 @@ mtl_copy_machine_get (void)
   if (mtl_fork_once_enter (&once))
     {
       machine.kernels = choose ();
+      machine.near_size = get_cache_size (FIRST_CACHE, 32 * 1024) / 4 * 3;
+      machine.own_size = get_cache_size (SECOND_CACHE, 512 * 1024) / 4 * 3;
       machine.streaming_threshold = get_streaming_threshold ();
       mtl_copy_streams_pages_in_turn = !is_amd ();
       mtl_copy_avoids_strings = is_amd ();

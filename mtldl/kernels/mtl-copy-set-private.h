@@ -222,25 +222,13 @@ mtl_copy_item (guint8       *dest,
 }
 
 #if MTL_COPY_WIDTH > 0
-/* Parts of a row, contiguous in the destination: mtl-copy-channels.c and
- * mtl-copy-pixels.c. */
-void  MTL_KERNEL           (gather)  (guint8       *dest,
-                            const guint8 *source,
-                            gsize         n_items,
-                            int           n,
-                            gsize         size,
-                            gssize        ahead,
-                            gboolean      streams);
-gsize MTL_KERNEL           (reverse) (guint8       *dest,
-                            const guint8 *source,
-                            gsize         n,
-                            gsize         size,
-                            gssize        ahead);
-gsize MTL_KERNEL           (pack)    (guint8       *dest,
-                            const guint8 *source,
-                            gsize         n,
-                            gssize        source_step,
-                            gsize         size);
+/* mtl-copy-channels.c: every nth element, contiguous in the destination. */
+void MTL_KERNEL (gather) (guint8       *dest,
+                          const guint8 *source,
+                          gsize         n_items,
+                          int           n,
+                          gsize         size,
+                          gssize        ahead);
 
 /* A block to transpose: n_rows rows of n_items in the destination. Each item is the
  * first of n_rows that are contiguous in the source. */

@@ -4,13 +4,14 @@
 
 #include "mtl-copy-set-private.h"
 
-/* Shared by the kernels that go by boxes: where a box is, the offsets of its units, and
- * lines that are assembled before they are streamed. */
+/* Shared by the kernels that go over blocks: where one is, the offsets of its units, and lines
+ * that are assembled before they are streamed. */
 
+/* A block of boxes or tiles. */
 typedef struct
 {
   const MtlCopyPlan *plan;
-  gsize index[MTL_COPY_MAX_DIMS + 1]; /* of the first unit of the box */
+  guint64 index[MTL_AXES_MAX]; /* of the first unit of the block */
   guint8 *dest;
   const guint8 *source;
 } Place;
@@ -18,42 +19,41 @@ typedef struct
 MTL_INLINE void
 mtl_place_go_to (Place             *self,
                  const MtlCopyPlan *plan,
-                 gsize              box)
+                 gsize              block)
 {
   self->plan = plan;
-  self->dest = plan->job.dest;
-  self->source = plan->job.source;
-  for (guint i = 0; i < plan->n_axes; i++)
+  self->dest = plan->dest;
+  self->source = plan->source;
+  for (guint i = plan->n_axes; i-- > 0;)
     {
       const MtlAxis *axis = &plan->axes[i];
-      gsize n_boxes, index;
+      gsize n_blocks;
 
       self->index[i] = 0;
-      if (box == 0)
+      if (block == 0)
         continue;
 
-      n_boxes = (axis->extent - 1) / plan->part[i] + 1;
-      index = box % n_boxes * plan->part[i];
-      box /= n_boxes;
-      self->index[i] = index;
-      self->dest += (gssize) index * axis->dest_step;
-      self->source += (gssize) index * axis->source_step;
+      n_blocks = (axis->extent - 1) / plan->parts[i] + 1;
+      self->index[i] = block % n_blocks * plan->parts[i];
+      block /= n_blocks;
+      self->dest += (gssize) self->index[i] * axis->dest_step;
+      self->source += (gssize) self->index[i] * axis->source_step;
     }
 }
 
-/* Goes n boxes further along the first axis, at most to its end. */
+/* Goes n blocks further along the last axis, at most to its end. */
 MTL_INLINE void
 mtl_place_go_on (Place *self,
                  gsize  n)
 {
   const MtlCopyPlan *plan = self->plan;
 
-  for (guint i = 0; i < plan->n_axes; i++, n = 1)
+  for (guint i = plan->n_axes; i-- > 0; n = 1)
     {
       const MtlAxis *axis = &plan->axes[i];
-      gsize n_units = n * plan->part[i];
+      gsize n_units = n * plan->parts[i];
 
-      if (plan->part[i] == axis->extent)
+      if (plan->parts[i] == axis->extent)
         continue;
 
       self->index[i] += n_units;
@@ -72,7 +72,7 @@ MTL_INLINE gsize
 mtl_place_get_extent (const Place *self,
                       guint        axis)
 {
-  return MIN (self->plan->axes[axis].extent - self->index[axis], self->plan->part[axis]);
+  return MIN (self->plan->axes[axis].extent - self->index[axis], self->plan->parts[axis]);
 }
 
 /* The offsets of all units along n axes, the first of which is the innermost. */
@@ -102,17 +102,17 @@ mtl_fill_offsets (gint32       *offsets,
     }
 }
 
-/* Of elements that are contiguous on both sides. */
+/* Converts elements that are contiguous on both sides. */
 MTL_INLINE void
-mtl_convert_items (const MtlCopyJob *job,
-                   guint8           *dest,
-                   const guint8     *source,
-                   gsize             n)
+mtl_convert_items (const MtlCopyPlan *plan,
+                   guint8            *dest,
+                   const guint8      *source,
+                   gsize              n)
 {
-  job->convert (dest, source, n, job->item_size, job->source_size, job->convert_data);
+  plan->convert (dest, source, n, plan->item_size, plan->source_size, plan->convert_data);
 }
 
-/* What is streamed is assembled in lines, up to this many bytes. */
+/* The bytes from which the lines in a buffer are streamed. */
 #define MTL_SINK_SIZE 8192
 
 /* Collects what is contiguous in the destination, and streams whole lines. The buffer
@@ -156,7 +156,10 @@ mtl_sink_drain_prefetching (Sink         *self,
 {
   gsize n = self->fill / MTL_LINE * MTL_LINE, done = 0;
 
-  if (self->skipped > 0 && n > 0)
+  if (n == 0)
+    return;
+
+  if (self->skipped > 0)
     {
       mtl_sink_finish_first_line (self);
       done = MTL_LINE;
@@ -207,4 +210,16 @@ mtl_sink_close (Sink *self)
   if (self->fill > self->skipped)
     memcpy (self->dest + self->skipped, self->buffer + self->skipped,
             self->fill - self->skipped);
+}
+
+/* Continues at another place, unless it is the next one. */
+MTL_INLINE void
+mtl_sink_go_to (Sink   *self,
+                guint8 *dest)
+{
+  if (self->dest + self->fill == dest)
+    return;
+
+  mtl_sink_close (self);
+  mtl_sink_open (self, dest);
 }
