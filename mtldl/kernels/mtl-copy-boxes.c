@@ -660,7 +660,21 @@ move_boxes (const Workspace *work,
     }
 }
 
-/* Small copies are faster without the buffers on their stack. */
+/* Each has memory on the stack that small copies are faster without. */
+
+static void __attribute__ ((noinline))
+move_to_sink (Workspace *work,
+              gsize      first,
+              gsize      n)
+{
+  Sink sink;
+
+  work->sink = &sink;
+  mtl_sink_open (&sink, NULL);
+  move_boxes (work, first, n);
+  mtl_sink_close (&sink);
+}
+
 static void __attribute__ ((noinline))
 move_through_buffers (Workspace *work,
                       gsize      first,
@@ -669,20 +683,38 @@ move_through_buffers (Workspace *work,
   const MtlCopyPlan *plan = work->plan;
   guint8 gathered[MTL_COPY_BOX_BYTES + MTL_LINE] MTL_ALIGNED;
   guint8 converted[MTL_COPY_BOX_BYTES + MTL_LINE] MTL_ALIGNED;
-  Sink sink;
 
   work->gathered = gathered;
   work->converted = converted;
-  if (!plan->streams || !plan->is_contiguous || !plan->is_dense)
-    {
-      move_boxes (work, first, n);
-      return;
-    }
+  if (plan->streams && plan->is_contiguous && plan->is_dense)
+    move_to_sink (work, first, n);
+  else
+    move_boxes (work, first, n);
+}
 
-  work->sink = &sink;
-  mtl_sink_open (&sink, NULL);
-  move_boxes (work, first, n);
-  mtl_sink_close (&sink);
+static void
+move (Workspace *work,
+      gsize      first,
+      gsize      n)
+{
+  const MtlCopyPlan *plan = work->plan;
+
+  if (plan->convert != NULL || plan->streams || plan->repeat_axis >= 0)
+    move_through_buffers (work, first, n);
+  else
+    move_boxes (work, first, n);
+}
+
+static void __attribute__ ((noinline))
+move_with_edges (Workspace *work,
+                 gsize      first,
+                 gsize      n)
+{
+  Table edge;
+
+  memset (edge.extents, 0, sizeof edge.extents);
+  work->edge = &edge;
+  move (work, first, n);
 }
 
 /* Checks if some boxes are smaller. */
@@ -690,8 +722,12 @@ static gboolean
 has_edges (const MtlCopyPlan *plan)
 {
   for (guint i = 0; i < plan->n_inner; i++)
-    if (plan->axes[plan->inner[i]].extent % plan->parts[plan->inner[i]] != 0)
-      return TRUE;
+    {
+      gsize extent = plan->axes[plan->inner[i]].extent, part = plan->parts[plan->inner[i]];
+
+      if (part < extent && extent % part != 0)
+        return TRUE;
+    }
 
   return FALSE;
 }
@@ -706,20 +742,14 @@ MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
                     gsize              n)
 {
   gsize parts[MTL_COPY_BOX_AXES];
-  Table whole, edge;
+  Table whole;
   Workspace work = { .plan = plan, .whole = &whole };
 
   for (guint i = 0; i < plan->n_inner; i++)
     parts[i] = plan->parts[plan->inner[i]];
   fill_table (&whole, plan, parts);
   if (has_edges (plan))
-    {
-      memset (edge.extents, 0, sizeof edge.extents);
-      work.edge = &edge;
-    }
-
-  if (plan->convert != NULL || plan->streams || plan->repeat_axis >= 0)
-    move_through_buffers (&work, first, n);
+    move_with_edges (&work, first, n);
   else
-    move_boxes (&work, first, n);
+    move (&work, first, n);
 }

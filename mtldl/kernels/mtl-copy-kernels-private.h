@@ -89,6 +89,8 @@ struct _MtlCopyPlan
   guint n_axes;
   gsize n_bytes;
   gsize n_items;
+  gsize n_rows; /* along the last axis */
+  gsize source_bytes; /* of the part of memory that the source is in */
   gsize n_blocks;
   gsize blocks_per_slice;
   gboolean in_order;

@@ -465,19 +465,30 @@ mtl_copy_arrange_boxes (MtlCopyPlan *self)
   cut_into_slices (self);
 }
 
-/* Picoseconds: the table of a box for each unit, the start, a box, a call that converts, and a unit
- * that is moved. */
+/* Picoseconds: the table of a box for each unit, the buffers, a box, a call that converts, and a
+ * unit that is moved. */
 #define TABLE_COST 300
-#define START_COST 80000
+#define BUFFERS_COST 70000
 #define BOX_COST 25000
 #define CALL_COST 8000
 #define UNIT_COST 280
-#define UNIT_LINE_COST 600
+#define UNIT_LINE_COST 1000
 
 static guint64
 get_unit_cost (gsize size)
 {
   return size <= 16 ? UNIT_COST : UNIT_COST + UNIT_LINE_COST * (size / 64 + 1);
+}
+
+/* Checks for every second to fourth unit, which are moved in vectors. */
+static gboolean
+is_near (const MtlAxis *axis,
+         gsize          size)
+{
+  gsize distance = axis->source_step > 0 ? axis->source_step / (gssize) size : 0;
+
+  return mtl_copy_is_power_up_to (size, 8) && distance >= 2 && distance <= 4
+         && distance * size == (gsize) axis->source_step && axis->extent >= 64;
 }
 
 /* A row of units has one offset in the table. */
@@ -488,7 +499,7 @@ get_table_cost (const MtlCopyPlan *self,
 {
   gsize n_rows = row >= get_least_row (self) ? MAX (n_units / row, 1) : n_units;
 
-  return START_COST + TABLE_COST * MIN (n_rows, MTL_COPY_BOX_UNITS);
+  return MTL_COPY_BOXES_COST + TABLE_COST * MIN (n_rows, MTL_COPY_BOX_UNITS);
 }
 
 guint64
@@ -506,9 +517,11 @@ mtl_copy_get_boxes_cost (const MtlCopyPlan *self)
   gsize repeats = repeat_axis >= 0 ? self->axes[repeat_axis].extent : 1;
 
   cost = get_table_cost (self, n_units / repeats, last->extent) + n_boxes * BOX_COST / repeats
-         + n_units / repeats * get_unit_cost (source_size);
+         + n_units / repeats * (is_near (last, source_size)
+                                ? mtl_copy_get_vector_cost (source_size) * 4 / 3
+                                : get_unit_cost (source_size));
   if (self->convert != NULL)
-    cost += n_boxes * CALL_COST / repeats + (is_dense ? 0 : n_units * get_unit_cost (dest_size));
+    cost += mtl_copy_get_converted_cost (self) * self->n_items + BUFFERS_COST + n_boxes * CALL_COST / repeats + (is_dense ? 0 : n_units * get_unit_cost (dest_size));
   else if (repeats > 1)
     cost += n_units * get_unit_cost (dest_size) / 2;
 
@@ -517,10 +530,8 @@ mtl_copy_get_boxes_cost (const MtlCopyPlan *self)
 
 /* --- Tiles */
 
-/* Picoseconds: a square of 16 by 16 bytes by the logarithm of the size of an element, and a
- * block. */
-static const guint32 square_costs[] = { 16000, 6000, 2200, 900, 300 };
-#define BLOCK_COST 20000
+/* Picoseconds of a square of 16 by 16 bytes by the logarithm of the size of an element. */
+static const guint32 square_costs[] = { 16000, 6000, 2200, 1200, 300 };
 
 /* The items of a tile. */
 typedef struct
@@ -608,6 +619,7 @@ get_cost_of_calls (const MtlCopyPlan *self,
 
   if (self->convert == NULL)
     return 0;
+
   if (rows->dest_step == (gssize) (items->n * self->item_size)
       && 2 * items->n <= MTL_COPY_CONVERTED_ITEMS)
     return (guint64) CALL_COST * rows->extent * items->n / (MTL_COPY_CONVERTED_ITEMS / 2);
@@ -635,8 +647,9 @@ mtl_copy_get_tiles_cost (const MtlCopyPlan *self)
     return G_MAXUINT64;
 
   squares = (guint64) ((items.n + n - 1) >> log2_n) * ((n_rows + n - 1) >> log2_n);
-  return (squares * square_costs[log2_size] + BLOCK_COST + get_cost_of_calls (self, &items))
-         * (self->n_items / (items.n * n_rows));
+  return (squares * square_costs[log2_size] + MTL_COPY_TILES_COST + get_cost_of_calls (self, &items))
+         * (self->n_items / (items.n * n_rows))
+         + (self->convert != NULL ? mtl_copy_get_converted_cost (self) * self->n_items : 0);
 }
 
 /* All, or parts of about the same size that are whole lines if they can be. */

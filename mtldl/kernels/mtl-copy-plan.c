@@ -69,16 +69,36 @@ order_axes (MtlCopyPlan          *self,
     self->axes[self->n_axes++] = mtl_axis (1, self->item_size, self->source_size);
 }
 
-/* The bytes of the part of memory that the source is in. */
-static gsize
-count_source_bytes (const MtlCopyPlan *self)
+static void
+measure (MtlCopyPlan *self)
 {
-  gsize n_bytes = self->source_size;
-
+  self->n_rows = 1;
+  self->source_bytes = self->source_size;
   for (guint i = 0; i < self->n_axes; i++)
-    n_bytes += (self->axes[i].extent - 1) * mtl_magnitude (self->axes[i].source_step);
+    {
+      self->source_bytes += (self->axes[i].extent - 1) * mtl_magnitude (self->axes[i].source_step);
+      if (i + 1 < self->n_axes)
+        self->n_rows *= self->axes[i].extent;
+    }
+}
 
-  return n_bytes;
+/* Short runs that are repeated one after the other are elements. */
+#define LARGEST_ELEMENT 64
+
+static void
+join_repeated_runs (MtlCopyPlan *self)
+{
+  const MtlAxis *last = mtl_copy_get_last (self);
+  gssize run = last->extent * self->item_size;
+
+  if (self->convert != NULL || self->n_axes < 2 || run > LARGEST_ELEMENT
+      || last->dest_step != (gssize) self->item_size || last->source_step != last->dest_step
+      || last[-1].dest_step != run || last[-1].source_step != 0)
+    return;
+
+  self->n_items /= last->extent;
+  self->item_size = self->source_size = run;
+  self->n_axes--;
 }
 
 static gboolean
@@ -95,14 +115,11 @@ static gboolean
 could_stream (const MtlCopyPlan *self,
               gsize              threshold)
 {
-  gsize source_bytes, n_bytes;
+  gsize n_bytes = self->n_bytes + self->source_bytes;
 
   if (!self->is_large || self->in_order)
     return FALSE;
-
-  source_bytes = count_source_bytes (self);
-  n_bytes = self->n_bytes + source_bytes;
-  if (source_bytes < self->n_bytes / 8)
+  if (self->source_bytes < self->n_bytes / 8)
     return n_bytes / 2 >= threshold;
 
   return n_bytes >= threshold && (!is_contiguous (self) || n_bytes / 5 >= threshold / 4);
@@ -141,6 +158,9 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
 
   self->n_bytes = mtl_copy_multiply_up_to_max (self->n_items, self->item_size);
   order_axes (self, request);
+  if (!self->in_order)
+    join_repeated_runs (self);
+  measure (self);
   self->is_large = self->n_bytes / 2 >= threshold / 5;
   self->streams = could_stream (self, threshold);
   if (G_UNLIKELY (machine->is_verbose))

@@ -45,11 +45,18 @@ mtl_copy_get_source_distance (const MtlAxis *axis)
   return mtl_magnitude (axis->source_step);
 }
 
+/* The processor knows where so few pages are, that each takes as much room as several lines. */
+#define MTL_COPY_PAGE 4096
+#define MTL_COPY_LINES_OF_PAGE 8
+
 /* The lines of the source that are visited along an axis. */
 static inline gsize
 mtl_copy_count_lines (const MtlAxis *axis)
 {
   gsize step = mtl_copy_get_source_distance (axis);
+
+  if (step >= MTL_COPY_PAGE)
+    return axis->extent * MTL_COPY_LINES_OF_PAGE;
 
   return step >= MTL_COPY_LINE ? axis->extent : 1 + (axis->extent - 1) * step / MTL_COPY_LINE;
 }
@@ -60,6 +67,25 @@ mtl_copy_narrows (const MtlCopyPlan *plan)
 {
   return plan->source_size >= 2 * plan->item_size;
 }
+
+/* Picoseconds of an element of 1, 2, 4 or 8 bytes in vectors, and of one that is converted. */
+static inline guint64
+mtl_copy_get_vector_cost (gsize size)
+{
+  static const guint16 costs[] = { 40, 60, 100, 200 };
+
+  return costs[__builtin_ctz (size)];
+}
+
+static inline guint64
+mtl_copy_get_converted_cost (const MtlCopyPlan *plan)
+{
+  return plan->converts_at_once ? 60 : 150;
+}
+
+/* The least costs of boxes and of tiles, in picoseconds. */
+#define MTL_COPY_BOXES_COST 80000
+#define MTL_COPY_TILES_COST 30000
 
 /* From mtl-copy-plan-boxes.c: costs in picoseconds of all elements, or G_MAXUINT64 if the
  * layout is not for boxes or tiles; and the plan for them. */

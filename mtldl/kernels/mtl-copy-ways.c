@@ -7,24 +7,25 @@
 /* The ways to copy: on which condition each can, at which cost, and how the plan is arranged for
  * it. The cheapest is taken. Costs are in picoseconds, for all elements within a core's caches. */
 
-/* Costs: a call of the kernel for a row, of a conversion, and a line of a row. */
-#define ROW_COST 1500
+/* Costs: a call of the kernel for a grid, a row, a long one, one that is filled by doubling, a
+ * conversion, and a line of a row. */
+#define GRID_COST 3000
+#define ROW_COST 2000
 #define LONG_ROW_COST 4000
+#define DOUBLING_COST 25000
 #define CALL_COST 8000
 #define LINE_COST 1000
 
-/* Costs of an element: any, in vectors by the logarithm of its size, packed in vectors,
- * repeated, converted at once, in several steps, and where it is. */
+/* Costs of an element: any, packed in vectors,
+ * repeated, and converted where it is, cheaply or four at once. */
 #define ELEMENT_COST 280
 #define PACK_COST 350
 #define FILL_COST 30
-#define CONVERTED_COST 60
-#define STEPS_COST 150
 #define SCATTERED_COST 300
-static const guint16 nth_costs[] = { 40, 60, 100, 200 };
+#define BY_4_COST 450
 
-/* Costs of an element whose line has left the first cache, or all of a core's own, before its
- * next element is read. */
+/* Costs of a line that has left the first cache, or all of a core's own, before its next element
+ * is read. */
 #define LEFT_NEAR_COST 500
 #define LEFT_OWN_COST 2500
 
@@ -32,24 +33,18 @@ static const guint16 nth_costs[] = { 40, 60, 100, 200 };
 #define STREAMED_BYTE_COST 60
 #define BYTE_COST 100
 
-/* A row of one column more takes this many others with it. */
+/* Rows of fewer elements are converted column by column. */
 #define FEW 8
 
-/* Bytes in a slice and items at which it is cut: whole tiles of all kernels, and whole lines. */
+/* Blocks are cut at multiples of this many elements: whole lines. */
 #define GRAIN 64
 
-/* Pixels of a row. */
+/* Kernels for channels are worth it from this many pixels on. */
 #define LEAST_PIXELS 32
 
-/* Short rows with gaps have too many lines that are streamed in part. */
+/* Bytes of a run that is streamed: shorter ones with gaps have too many lines in part. */
 #define LEAST_STREAMED 2048
 #define LEAST_STREAMED_CONVERTED 16384
-
-static gsize
-count_rows (const MtlCopyPlan *plan)
-{
-  return plan->n_items / mtl_copy_get_last (plan)->extent;
-}
 
 static gboolean
 is_dest_row (const MtlCopyPlan *plan)
@@ -86,16 +81,27 @@ get_bytes_of_visits (const MtlCopyPlan *plan)
   return visited;
 }
 
+/* The visits of lines that have left a cache in the meantime. */
 static guint64
-get_cost_of_visits (const MtlCopyPlan *plan,
-                    gsize              n)
+get_cost_of_lines (const MtlCopyPlan *plan,
+                   gsize              visited)
 {
   const MtlCopyMachine *machine = mtl_copy_machine_get ();
-  gsize visited = get_bytes_of_visits (plan);
+  gsize step = mtl_copy_get_source_distance (mtl_copy_get_last (plan));
+  gsize per_line = step > 0 && step < MTL_COPY_LINE ? MTL_COPY_LINE / step : 1;
+  guint64 n_lines = plan->n_items / MIN (per_line, mtl_copy_get_last (plan)->extent);
 
   return visited <= machine->near_size  ? 0
-         : visited <= machine->own_size ? (guint64) LEFT_NEAR_COST * n
-                                        : (guint64) LEFT_OWN_COST * n;
+         : visited <= machine->own_size ? LEFT_NEAR_COST * n_lines : LEFT_OWN_COST * n_lines;
+}
+
+static guint64
+get_cost_of_visits (const MtlCopyPlan *plan)
+{
+  if (plan->source_bytes <= mtl_copy_machine_get ()->near_size)
+    return 0;
+
+  return get_cost_of_lines (plan, get_bytes_of_visits (plan));
 }
 
 /* The axis along which the source moves least, or -1 if it does not move. */
@@ -127,8 +133,9 @@ add_unit_axes (MtlCopyPlan *plan)
 {
   while (plan->n_axes < 2)
     {
-      plan->axes[plan->n_axes] = mtl_axis (1, 0, 0);
-      mtl_axes_move (plan->axes, plan->n_axes++, 0);
+      for (guint i = plan->n_axes++; i > 0; i--)
+        plan->axes[i] = plan->axes[i - 1];
+      plan->axes[0] = mtl_axis (1, 0, 0);
     }
 }
 
@@ -137,8 +144,17 @@ static void
 cut_into_blocks (MtlCopyPlan *plan,
                  guint        n_whole)
 {
-  gsize left = MAX (mtl_copy_slice_size / plan->item_size, 1);
+  gsize left;
 
+  plan->n_blocks = plan->blocks_per_slice = 1;
+  if (plan->n_bytes <= mtl_copy_slice_size)
+    {
+      for (guint i = 0; i < plan->n_axes; i++)
+        plan->parts[i] = plan->axes[i].extent;
+      return;
+    }
+
+  left = MAX (mtl_copy_slice_size / plan->item_size, 1);
   for (guint i = plan->n_axes; i-- > 0;)
     {
       guint64 extent = plan->axes[i].extent, part = MIN (extent, left);
@@ -151,7 +167,6 @@ cut_into_blocks (MtlCopyPlan *plan,
       left = MAX (left / part, 1);
     }
   plan->n_blocks = mtl_axes_count_blocks (plan->axes, plan->n_axes, plan->parts);
-  plan->blocks_per_slice = 1;
 }
 
 static void
@@ -163,14 +178,9 @@ arrange_grid (MtlCopyPlan *plan)
 
 /* --- Bytes, rows and fills */
 
-static gboolean
-are_bytes (const MtlCopyPlan *plan)
-{
-  return plan->n_axes == 1 && is_dest_row (plan) && is_source_row (plan);
-}
-
+/* There is no better way. */
 static guint64
-get_bytes_cost (const MtlCopyPlan *plan)
+get_no_cost (const MtlCopyPlan *plan)
 {
   return 0;
 }
@@ -181,19 +191,13 @@ arrange_bytes (MtlCopyPlan *plan)
   cut_into_blocks (plan, 0);
 }
 
-static gboolean
-are_rows (const MtlCopyPlan *plan)
-{
-  return plan->n_axes > 1 && is_dest_row (plan) && is_source_row (plan);
-}
-
 static guint64
 get_rows_cost (const MtlCopyPlan *plan)
 {
-  gsize n = count_rows (plan), size = plan->n_bytes / n;
+  gsize n = plan->n_rows, size = plan->item_size * mtl_copy_get_last (plan)->extent;
   guint64 cost = size <= 64 ? ROW_COST : LONG_ROW_COST + LINE_COST * size / MTL_COPY_LINE;
 
-  return cost * n + get_cost_of_visits (plan, n);
+  return cost * n + get_cost_of_visits (plan);
 }
 
 /* Makes the run one item. Rows that are streamed can be written in any order. */
@@ -203,49 +207,49 @@ arrange_rows (MtlCopyPlan *plan)
   gsize size = plan->item_size * mtl_copy_get_last (plan)->extent;
 
   plan->n_axes--;
-  plan->n_items = plan->n_bytes / size;
+  plan->n_items = plan->n_rows;
   plan->item_size = plan->source_size = size;
   if (plan->streams)
     mtl_axes_sort (plan->axes, plan->n_axes, 1);
   arrange_grid (plan);
 }
 
-/* Elements of more bytes are rows. */
+/* Elements of more bytes are rows, and shorter rows are not worth a call each. */
 #define LARGEST_FILL 64
+#define LEAST_FILLED 8
+#define LEAST_FILLED_BYTES 32
 
 static gboolean
 is_fill (const MtlCopyPlan *plan)
 {
-  return mtl_copy_get_last (plan)->source_step == 0 && is_dest_row (plan)
-         && plan->item_size <= (plan->convert != NULL ? 16 : LARGEST_FILL);
+  gsize extent = mtl_copy_get_last (plan)->extent;
+
+  return plan->item_size <= (plan->convert != NULL ? 16 : LARGEST_FILL)
+         && extent >= LEAST_FILLED && extent * plan->item_size >= LEAST_FILLED_BYTES;
 }
 
 static guint64
 get_fill_cost (const MtlCopyPlan *plan)
 {
-  return (guint64) LONG_ROW_COST * count_rows (plan) + plan->n_bytes / 8 * FILL_COST;
+  guint64 cost = mtl_copy_is_power_up_to (plan->item_size, 16) ? LONG_ROW_COST : DOUBLING_COST;
+
+  return cost * plan->n_rows + plan->n_bytes / 8 * FILL_COST;
 }
 
 static guint64
 get_convert_fill_cost (const MtlCopyPlan *plan)
 {
-  return CALL_COST + get_fill_cost (plan) + (guint64) SCATTERED_COST * count_rows (plan);
+  return CALL_COST + get_fill_cost (plan) + (guint64) SCATTERED_COST * plan->n_rows;
 }
 
 /* --- Elements in vectors */
 
-static gboolean
-has_small_items (const MtlCopyPlan *plan)
-{
-  return mtl_copy_is_power_up_to (plan->item_size, 8) && is_dest_row (plan);
-}
-
 static guint64
 get_vectors_cost (const MtlCopyPlan *plan)
 {
-  return (guint64) nth_costs[__builtin_ctz (plan->item_size)] * plan->n_items
-         + (guint64) LONG_ROW_COST * count_rows (plan)
-         + get_cost_of_visits (plan, plan->n_items);
+  return (guint64) mtl_copy_get_vector_cost (plan->item_size) * plan->n_items
+         + (guint64) LONG_ROW_COST * plan->n_rows
+         + get_cost_of_visits (plan);
 }
 
 static gboolean
@@ -253,52 +257,39 @@ is_nth (const MtlCopyPlan *plan)
 {
   gssize step = mtl_copy_get_last (plan)->source_step, size = plan->item_size;
 
-  return has_small_items (plan)
-         && (step == 2 * size || step == 3 * size || step == 4 * size);
+  return step == 2 * size || step == 3 * size || step == 4 * size;
 }
 
 static gboolean
 is_reverse (const MtlCopyPlan *plan)
 {
-  return has_small_items (plan)
-         && mtl_copy_get_last (plan)->source_step == -(gssize) plan->item_size;
+  return mtl_copy_get_last (plan)->source_step == -(gssize) plan->item_size;
 }
 
 static gboolean
 is_pack (const MtlCopyPlan *plan)
 {
   return plan->item_size > 2 && plan->item_size < 16
-         && !mtl_copy_is_power_up_to (plan->item_size, 16) && is_dest_row (plan)
+         && !mtl_copy_is_power_up_to (plan->item_size, 16)
          && mtl_copy_get_last (plan)->source_step > (gssize) plan->item_size;
 }
 
 static guint64
 get_pack_cost (const MtlCopyPlan *plan)
 {
-  return (guint64) PACK_COST * plan->n_items + (guint64) LONG_ROW_COST * count_rows (plan)
-         + get_cost_of_visits (plan, plan->n_items);
+  return (guint64) PACK_COST * plan->n_items + (guint64) LONG_ROW_COST * plan->n_rows
+         + get_cost_of_visits (plan);
 }
 
-/* Two to four interleaved channels in the destination, from planes. Returns the axis of the
- * pixels, or -1. */
-static int
-find_interleaved (const MtlCopyPlan *plan)
-{
-  gssize size = plan->item_size;
-  const MtlAxis *channels = mtl_copy_get_last (plan);
-
-  if (plan->n_axes < 2 || channels->extent > 4 || !has_small_items (plan)
-      || channels[-1].dest_step != size * (gssize) channels->extent
-      || channels[-1].source_step != size || channels[-1].extent < LEAST_PIXELS)
-    return -1;
-
-  return (int) plan->n_axes - 2;
-}
-
+/* Two to four interleaved channels in the destination, from planes. */
 static gboolean
 is_interleave (const MtlCopyPlan *plan)
 {
-  return find_interleaved (plan) >= 0;
+  const MtlAxis *channels = mtl_copy_get_last (plan), *pixels = channels - 1;
+  gssize size = plan->item_size;
+
+  return channels->extent <= 4 && pixels->extent >= LEAST_PIXELS && pixels->source_step == size
+         && pixels->dest_step == size * (gssize) channels->extent;
 }
 
 static guint64
@@ -306,7 +297,7 @@ get_channels_cost (const MtlCopyPlan *plan)
 {
   const MtlAxis *last = mtl_copy_get_last (plan);
 
-  return (guint64) nth_costs[__builtin_ctz (plan->item_size)] * plan->n_items
+  return (guint64) mtl_copy_get_vector_cost (plan->item_size) * plan->n_items
          + (guint64) LONG_ROW_COST * (plan->n_items / (last->extent * last[-1].extent));
 }
 
@@ -322,15 +313,16 @@ arrange_pixels (MtlCopyPlan *plan)
 static gboolean
 is_deinterleave (const MtlCopyPlan *plan)
 {
-  gssize size = plan->item_size;
-  const MtlAxis *pixels = mtl_copy_get_last (plan);
-  gssize n = pixels->source_step / size;
-  int channels = find_source_axis (plan);
+  const MtlAxis *pixels = mtl_copy_get_last (plan), *channels;
+  int axis = find_source_axis (plan);
 
-  return plan->n_axes > 1 && channels >= 0 && channels < (int) plan->n_axes - 1
-         && has_small_items (plan) && pixels->source_step == n * size && n >= 2 && n <= 4
-         && pixels->extent >= LEAST_PIXELS && plan->axes[channels].source_step == size
-         && plan->axes[channels].extent <= (gsize) n;
+  if (axis < 0 || axis == (int) plan->n_axes - 1 || !is_nth (plan)
+      || pixels->extent < LEAST_PIXELS)
+    return FALSE;
+
+  channels = &plan->axes[axis];
+  return channels->source_step == (gssize) plan->item_size
+         && (gssize) channels->extent * channels->source_step <= pixels->source_step;
 }
 
 static void
@@ -349,24 +341,26 @@ is_swap (const MtlCopyPlan *plan)
   const MtlAxis *channels = mtl_copy_get_last (plan);
   gssize n = channels->extent;
 
-  return plan->item_size == 1 && plan->n_axes > 1 && (n == 3 || n == 4)
-         && channels->dest_step == 1 && channels->source_step == -1
+  return plan->item_size == 1 && (n == 3 || n == 4) && channels->source_step == -1
          && channels[-1].dest_step == n && channels[-1].source_step == n;
 }
 
 /* --- Elements, and conversions */
 
-static gboolean
-is_any (const MtlCopyPlan *plan)
+static guint64
+get_cost_of_grids (const MtlCopyPlan *plan)
 {
-  return TRUE;
+  const MtlAxis *last = mtl_copy_get_last (plan);
+
+  return plan->n_axes > 2 ? GRID_COST * (plan->n_rows / last[-1].extent) : GRID_COST;
 }
 
 static guint64
 get_elements_cost (const MtlCopyPlan *plan)
 {
   return (guint64) ELEMENT_COST * plan->n_items * MAX (plan->item_size / 16, 1)
-         + (guint64) ROW_COST * count_rows (plan) + get_cost_of_visits (plan, plan->n_items);
+         + (guint64) ROW_COST * plan->n_rows + get_cost_of_grids (plan)
+         + get_cost_of_visits (plan);
 }
 
 static gboolean
@@ -376,37 +370,40 @@ is_scattered (const MtlCopyPlan *plan)
 }
 
 static guint64
-get_converted_cost (const MtlCopyPlan *plan)
+get_scattered_cost (const MtlCopyPlan *plan)
 {
-  return plan->converts_at_once ? CONVERTED_COST : STEPS_COST;
+  return plan->converts_cheaply ? SCATTERED_COST : BY_4_COST;
 }
 
 static guint64
 get_convert_cost (const MtlCopyPlan *plan)
 {
-  guint64 cost = get_converted_cost (plan);
+  guint64 cost = mtl_copy_get_converted_cost (plan);
 
   if (plan->n_axes == 1 && !is_scattered (plan))
     return 0;
 
   if (is_scattered (plan) && plan->converts_scattered)
-    cost = plan->converts_cheaply ? SCATTERED_COST : 2 * SCATTERED_COST;
+    cost = get_scattered_cost (plan);
   else if (is_scattered (plan))
     cost += (is_source_row (plan) ? 0 : ELEMENT_COST) + (is_dest_row (plan) ? 0 : ELEMENT_COST);
 
-  return cost * plan->n_items + (guint64) CALL_COST * count_rows (plan)
-         + (is_scattered (plan) ? get_cost_of_visits (plan, plan->n_items) : 0);
+  return cost * plan->n_items + (guint64) CALL_COST * plan->n_rows
+         + get_cost_of_lines (plan, MTL_COPY_LINE * mtl_copy_count_lines (mtl_copy_get_last (plan)));
 }
 
 /* Rows of the axis along which the source moves least are next to each other. */
 static void
 arrange_convert (MtlCopyPlan *plan)
 {
+  gsize step = mtl_copy_get_source_distance (mtl_copy_get_last (plan));
   int axis = find_source_axis (plan);
 
   if (axis >= 0 && axis < (int) plan->n_axes - 1 && !plan->streams)
     mtl_axes_move (plan->axes, axis, plan->n_axes - 2);
   arrange_grid (plan);
+  if (plan->streams && step <= MTL_COPY_LINE)
+    plan->line_ahead = MTL_COPY_LINE / plan->item_size * step;
 }
 
 static gboolean
@@ -414,7 +411,7 @@ are_columns (const MtlCopyPlan *plan)
 {
   const MtlAxis *last = mtl_copy_get_last (plan);
 
-  return plan->converts_scattered && plan->n_axes > 1 && last->extent < FEW
+  return plan->converts_scattered && last->extent < FEW
          && last[-1].extent > last->extent;
 }
 
@@ -422,78 +419,129 @@ static guint64
 get_columns_cost (const MtlCopyPlan *plan)
 {
   const MtlAxis *last = mtl_copy_get_last (plan);
-  guint64 cost = plan->converts_cheaply ? SCATTERED_COST : 2 * SCATTERED_COST;
+  guint64 cost = SCATTERED_COST;
 
   return cost * plan->n_items
          + (guint64) CALL_COST * (plan->n_items / last[-1].extent + plan->n_items / 128)
-         + get_cost_of_visits (plan, plan->n_items);
+         + get_cost_of_visits (plan);
+}
+
+/* --- Boxes */
+
+/* Boxes are blocked along the axis where the source moves least, unless the innermost ones have
+ * several elements of each line anyway. */
+static guint64
+get_boxes_cost (const MtlCopyPlan *plan)
+{
+  gsize step = mtl_copy_get_source_distance (mtl_copy_get_last (plan));
+
+  return mtl_copy_get_boxes_cost (plan)
+         + (step <= MTL_COPY_LINE / 4 ? get_cost_of_visits (plan) : 0);
 }
 
 /* --- The table */
 
-static gboolean
-is_large_enough (const MtlCopyPlan *plan)
+/* Features of a copy, of which each way needs some. */
+enum
 {
-  return plan->n_items >= 32 && MAX (plan->item_size, plan->source_size) <= 256;
+  COPIES = 1 << 0,
+  CONVERTS = 1 << 1,
+  ONE_AXIS = 1 << 2,
+  SEVERAL_AXES = 1 << 3,
+  TO_ROWS = 1 << 4, /* contiguous along the last axis in the destination, and in the source */
+  FROM_ROWS = 1 << 5,
+  FROM_APART = 1 << 6, /* not contiguous in the source, or always the same element */
+  FROM_ONE = 1 << 7,
+  SMALL_ITEMS = 1 << 8, /* of 1, 2, 4 or 8 bytes */
+  MANY_ITEMS = 1 << 9, /* worth a table or a call */
+};
+
+#define MANY 32
+#define LARGEST_BOXED 256
+
+static gboolean
+fits_boxes (const MtlCopyPlan *plan)
+{
+  return MAX (plan->item_size, plan->source_size) <= LARGEST_BOXED;
+}
+
+static guint
+find_features (const MtlCopyPlan *plan)
+{
+  gssize step = mtl_copy_get_last (plan)->source_step;
+
+  return (plan->convert != NULL ? CONVERTS : COPIES)
+         | (plan->n_axes == 1 ? ONE_AXIS : SEVERAL_AXES)
+         | (is_dest_row (plan) ? TO_ROWS : 0)
+         | (is_source_row (plan) ? FROM_ROWS : step == 0 ? FROM_ONE | FROM_APART : FROM_APART)
+         | (mtl_copy_is_power_up_to (plan->item_size, 8) ? SMALL_ITEMS : 0)
+         | (plan->n_items >= MANY ? MANY_ITEMS : 0);
 }
 
 typedef struct
 {
   const char *name;
-  enum { COPIES = 1, CONVERTS = 2 } kinds;
-  gboolean (* holds) (const MtlCopyPlan *plan);
+  guint needs; /* features */
+  gboolean (* holds) (const MtlCopyPlan *plan); /* a further condition, or NULL */
   guint64 (* get_cost) (const MtlCopyPlan *plan);
   void (* arrange) (MtlCopyPlan *plan);
   gsize least_streamed; /* bytes of a run in the destination, or 0 if they are never streamed */
+  guint32 least_cost; /* if this is more than the cost of another way, there is no need to look */
 } Way;
+
+#define VECTORS (COPIES | TO_ROWS | FROM_APART | MANY_ITEMS)
+#define CHANNELS (VECTORS | SEVERAL_AXES)
 
 static const Way ways[] = {
   [MTL_COPY_BYTES] = {
-    "bytes", COPIES, are_bytes, get_bytes_cost, arrange_bytes, 1,
+    "bytes", COPIES | ONE_AXIS | TO_ROWS | FROM_ROWS, NULL, get_no_cost, arrange_bytes, 1,
   },
   [MTL_COPY_ROWS] = {
-    "rows", COPIES, are_rows, get_rows_cost, arrange_rows, 256,
+    "rows", COPIES | SEVERAL_AXES | TO_ROWS | FROM_ROWS, NULL, get_rows_cost, arrange_rows, 256,
   },
   [MTL_COPY_FILL] = {
-    "fill", COPIES, is_fill, get_fill_cost, arrange_grid, LEAST_STREAMED,
+    "fill", COPIES | TO_ROWS | FROM_ONE, is_fill, get_fill_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_NTH] = {
-    "nth", COPIES, is_nth, get_vectors_cost, arrange_grid, LEAST_STREAMED,
+    "nth", VECTORS | SMALL_ITEMS, is_nth, get_vectors_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_REVERSE] = {
-    "reverse", COPIES, is_reverse, get_vectors_cost, arrange_grid, LEAST_STREAMED,
+    "reverse", VECTORS | SMALL_ITEMS, is_reverse, get_vectors_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_PACK] = {
-    "pack", COPIES, is_pack, get_pack_cost, arrange_grid, LEAST_STREAMED,
+    "pack", VECTORS, is_pack, get_pack_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_INTERLEAVE] = {
-    "interleave", COPIES, is_interleave, get_channels_cost, arrange_pixels, LEAST_STREAMED,
+    "interleave", CHANNELS | SMALL_ITEMS, is_interleave, get_channels_cost, arrange_pixels,
+    LEAST_STREAMED,
   },
   [MTL_COPY_DEINTERLEAVE] = {
-    "deinterleave", COPIES, is_deinterleave, get_channels_cost, arrange_deinterleave, 512,
+    "deinterleave", CHANNELS | SMALL_ITEMS, is_deinterleave, get_channels_cost,
+    arrange_deinterleave, 512,
   },
   [MTL_COPY_SWAP] = {
-    "swap", COPIES, is_swap, get_channels_cost, arrange_pixels, LEAST_STREAMED,
+    "swap", CHANNELS | SMALL_ITEMS, is_swap, get_channels_cost, arrange_pixels, LEAST_STREAMED,
   },
   [MTL_COPY_ELEMENTS] = {
-    "elements", COPIES, is_any, get_elements_cost, arrange_grid, LEAST_STREAMED,
+    "elements", COPIES, NULL, get_elements_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_CONVERT] = {
-    "convert", CONVERTS, is_any, get_convert_cost, arrange_convert, LEAST_STREAMED_CONVERTED,
+    "convert", CONVERTS, NULL, get_convert_cost, arrange_convert, LEAST_STREAMED_CONVERTED,
   },
   [MTL_COPY_CONVERT_COLUMNS] = {
-    "convert columns", CONVERTS, are_columns, get_columns_cost, arrange_grid, 0,
+    "convert columns", CONVERTS | SEVERAL_AXES, are_columns, get_columns_cost, arrange_grid, 0,
   },
   [MTL_COPY_CONVERT_FILL] = {
-    "convert and fill", CONVERTS, is_fill, get_convert_fill_cost, arrange_grid, LEAST_STREAMED,
+    "convert and fill", CONVERTS | TO_ROWS | FROM_ONE, is_fill, get_convert_fill_cost,
+    arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_TILES] = {
-    "tiles", COPIES | CONVERTS, is_large_enough, mtl_copy_get_tiles_cost, mtl_copy_arrange_tiles,
-    1,
+    "tiles", SEVERAL_AXES | TO_ROWS | FROM_APART | MANY_ITEMS, NULL, mtl_copy_get_tiles_cost,
+    mtl_copy_arrange_tiles, 256, MTL_COPY_TILES_COST,
   },
   [MTL_COPY_BOXES] = {
-    "boxes", COPIES | CONVERTS, is_large_enough, mtl_copy_get_boxes_cost, mtl_copy_arrange_boxes,
-    1,
+    "boxes", MANY_ITEMS, fits_boxes, get_boxes_cost, mtl_copy_arrange_boxes,
+    MTL_COPY_STREAMED_RUN, MTL_COPY_BOXES_COST,
   },
 };
 
@@ -527,13 +575,14 @@ is_streamed (const MtlCopyPlan *plan,
 static guint64
 get_cost (const MtlCopyPlan    *plan,
           const MtlCopyKernels *kernels,
+          guint                 features,
           guint                 i)
 {
   const Way *way = &ways[i];
   guint64 cost;
 
-  if (kernels->blocks[i] == NULL || (way->kinds & (plan->convert != NULL ? CONVERTS : COPIES)) == 0
-      || !way->holds (plan))
+  if ((way->needs & ~features) != 0 || kernels->blocks[i] == NULL
+      || (way->holds != NULL && !way->holds (plan)))
     return G_MAXUINT64;
 
   cost = way->get_cost (plan);
@@ -545,10 +594,11 @@ get_cost (const MtlCopyPlan    *plan,
 static gboolean
 is_forced (const MtlCopyPlan    *plan,
            const MtlCopyKernels *kernels,
+           guint                 features,
            guint                 i)
 {
   return strcmp (ways[i].name, mtl_copy_forced_way) == 0
-         && get_cost (plan, kernels, i) < G_MAXUINT64;
+         && get_cost (plan, kernels, features, i) < G_MAXUINT64;
 }
 
 static MtlCopyWay
@@ -557,13 +607,18 @@ find_cheapest (const MtlCopyPlan    *plan,
 {
   MtlCopyWay found = plan->convert != NULL ? MTL_COPY_CONVERT : MTL_COPY_ELEMENTS;
   guint64 least = G_MAXUINT64;
+  guint features = find_features (plan);
 
-  for (guint i = 0; i < MTL_COPY_N_WAYS && least > 0; i++)
+  for (guint i = 0; i < MTL_COPY_N_WAYS; i++)
     {
-      guint64 cost = get_cost (plan, kernels, i);
+      guint64 cost;
 
-      if (G_UNLIKELY (mtl_copy_forced_way != NULL) && is_forced (plan, kernels, i))
+      if (G_UNLIKELY (mtl_copy_forced_way != NULL) && is_forced (plan, kernels, features, i))
         return i;
+      if ((ways[i].needs & ~features) != 0 || ways[i].least_cost >= least)
+        continue;
+
+      cost = get_cost (plan, kernels, features, i);
       if (cost < least)
         {
           least = cost;
@@ -599,10 +654,11 @@ mtl_copy_describe_ways (const MtlCopyPlan *plan,
                         GString           *text)
 {
   const MtlCopyKernels *kernels = mtl_copy_machine_get ()->kernels;
+  guint features = find_features (plan);
 
   for (guint i = 0; i < MTL_COPY_N_WAYS; i++)
     {
-      guint64 cost = get_cost (plan, kernels, i);
+      guint64 cost = get_cost (plan, kernels, features, i);
 
       if (cost < G_MAXUINT64)
         g_string_append_printf (text, "%s%s %" G_GUINT64_FORMAT, text->len > 0 ? ", " : "",
