@@ -472,12 +472,16 @@ mtl_copy_arrange_boxes (MtlCopyPlan *self)
 #define BOX_COST 25000
 #define CALL_COST 8000
 #define UNIT_COST 280
+#define LONG_UNIT_COST 4000
 #define UNIT_LINE_COST 1000
 
 static guint64
 get_unit_cost (gsize size)
 {
-  return size <= 16 ? UNIT_COST : UNIT_COST + UNIT_LINE_COST * (size / 64 + 1);
+  if (size <= 16)
+    return UNIT_COST;
+
+  return UNIT_COST + (size > 128 ? LONG_UNIT_COST : 0) + UNIT_LINE_COST * (size / 64 + 1);
 }
 
 /* Checks for every second to fourth unit, which are moved in vectors. */

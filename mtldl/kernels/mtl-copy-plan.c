@@ -82,18 +82,20 @@ measure (MtlCopyPlan *self)
     }
 }
 
-/* Short runs that are repeated one after the other are elements. */
-#define LARGEST_ELEMENT 64
+/* Runs of up to this many bytes are elements, and longer ones if they are repeated one after the other. */
+#define LARGEST_ELEMENT 16
+#define LARGEST_REPEATED 64
 
 static void
-join_repeated_runs (MtlCopyPlan *self)
+join_runs (MtlCopyPlan *self)
 {
   const MtlAxis *last = mtl_copy_get_last (self);
-  gssize run = last->extent * self->item_size;
+  gsize run = last->extent * self->item_size;
 
-  if (self->convert != NULL || self->n_axes < 2 || run > LARGEST_ELEMENT
+  if (self->convert != NULL || self->n_axes < 2 || run > LARGEST_REPEATED
       || last->dest_step != (gssize) self->item_size || last->source_step != last->dest_step
-      || last[-1].dest_step != run || last[-1].source_step != 0)
+      || (run > LARGEST_ELEMENT
+          && (last[-1].dest_step != (gssize) run || last[-1].source_step != 0)))
     return;
 
   self->n_items /= last->extent;
@@ -159,7 +161,7 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
   self->n_bytes = mtl_copy_multiply_up_to_max (self->n_items, self->item_size);
   order_axes (self, request);
   if (!self->in_order)
-    join_repeated_runs (self);
+    join_runs (self);
   measure (self);
   self->is_large = self->n_bytes / 2 >= threshold / 5;
   self->streams = could_stream (self, threshold);

@@ -19,7 +19,8 @@
 /* Costs of an element: any, packed in vectors,
  * repeated, and converted where it is, cheaply or four at once. */
 #define ELEMENT_COST 280
-#define PACK_COST 350
+#define PACK_COST 280
+#define PACK_3_OF_4_COST 90
 #define FILL_COST 30
 #define SCATTERED_COST 300
 #define BY_4_COST 450
@@ -277,7 +278,9 @@ is_pack (const MtlCopyPlan *plan)
 static guint64
 get_pack_cost (const MtlCopyPlan *plan)
 {
-  return (guint64) PACK_COST * plan->n_items + (guint64) LONG_ROW_COST * plan->n_rows
+  gboolean is_3_of_4 = plan->item_size == 3 && mtl_copy_get_last (plan)->source_step == 4;
+
+  return (guint64) (is_3_of_4 ? PACK_3_OF_4_COST : PACK_COST) * plan->n_items + (guint64) LONG_ROW_COST * plan->n_rows
          + get_cost_of_visits (plan);
 }
 
