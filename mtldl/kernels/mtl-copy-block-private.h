@@ -11,7 +11,7 @@
 typedef struct
 {
   const MtlCopyPlan *plan;
-  guint64 index[MTL_AXES_MAX]; /* of the first unit of the block */
+  guint64 index[MTL_AXES_MAX]; /* the first unit of the block */
   guint8 *dest;
   const guint8 *source;
 } Place;
@@ -115,7 +115,7 @@ mtl_convert_items (const MtlCopyPlan *plan,
 /* The bytes from which the lines in a buffer are streamed. */
 #define MTL_SINK_SIZE 8192
 
-/* Collects what is contiguous in the destination, and streams whole lines. The buffer
+/* Collects bytes that are contiguous in the destination, and streams whole lines. The buffer
  * begins at a line of the destination. */
 typedef struct
 {

@@ -13,7 +13,7 @@
 /* Runs of at least this many elements are converted one by one. */
 #define LONG_RUN 128
 
-/* Units of at least so many elements and bytes are converted one by one, too. */
+/* Units of at least this many elements and bytes are converted one by one, too. */
 #define LONG_UNIT 64
 #define LARGE_UNIT 256
 
@@ -23,7 +23,7 @@ typedef struct
 {
   gsize extents[MTL_COPY_BOX_AXES];
   gsize n_rows;
-  gint32 row_step; /* from unit to unit of a row, in a buffer, in units */
+  gint32 row_step; /* units from one unit of a row to the next in a buffer */
   gint32 source[MTL_COPY_BOX_UNITS];
   gint32 dest[MTL_COPY_BOX_UNITS]; /* unless they are dense */
   gint32 buffer[MTL_COPY_BOX_UNITS]; /* in units, unless the rows are along the first axis */
@@ -34,7 +34,7 @@ typedef struct
 {
   const MtlCopyPlan *plan;
   const Table *whole;
-  Table *edge; /* of smaller boxes */
+  Table *edge; /* the table of smaller boxes */
   guint8 *gathered;
   guint8 *converted;
   Sink *sink;
@@ -259,7 +259,7 @@ gather (guint8       *restrict dest,
     return; \
   }
 
-/* The reverse, of n runs of so many units. */
+/* The reverse: n runs of `run` units. */
 static void
 scatter (guint8       *restrict dest,
          const gint32 *restrict offsets,
@@ -279,7 +279,7 @@ scatter (guint8       *restrict dest,
     return; \
   }
 
-/* From anywhere to anywhere. */
+/* Units from anywhere to anywhere. */
 static void
 move_units (guint8       *restrict dest,
             const gint32 *restrict dest_offsets,
@@ -339,10 +339,10 @@ typedef struct
   gsize n_rows;
   gsize n_units;
   gsize row; /* units of one */
-  gssize dest_step; /* from unit to unit of a row, in bytes */
+  gssize dest_step; /* bytes from one unit of a row to the next */
   gssize source_step;
   gssize buffer_step; /* in units */
-  gboolean is_in_order; /* whether the rows are one after the other in a buffer */
+  gboolean is_in_order; /* the rows are one after the other in a buffer */
 } Box;
 
 MTL_INLINE void
@@ -390,7 +390,7 @@ pack_rows (const Box    *box,
   copy_rows (&rows, size);
 }
 
-/* To a buffer, or to a destination that is one run. */
+/* Gathers to a buffer, or to a destination that is one run. */
 static void
 gather_box (const Box *self,
             guint8    *to,
@@ -459,7 +459,7 @@ get_run (const MtlCopyPlan *plan,
   return run;
 }
 
-/* Writes what is contiguous in the buffer. */
+/* Writes units that are contiguous in the buffer. */
 static void
 put_box (const Box    *self,
          const guint8 *from)
@@ -522,7 +522,7 @@ copy_box (const Box       *self,
     put_box (self, to);
 }
 
-/* Whether the elements of a box are contiguous in the source, in their order. */
+/* Checks if the elements of a box are contiguous in the source, in their order. */
 static gboolean
 is_source_run (const Box *self)
 {
@@ -585,7 +585,7 @@ convert_box (const Box       *self,
     }
 }
 
-/* Writes what is gathered, and converted, as often as the source is repeated. */
+/* Gathers and converts units once, and writes them as often as the source is repeated. */
 static void __attribute__ ((noinline))
 repeat_box (const Box       *self,
             const Workspace *work)

@@ -195,7 +195,7 @@ typedef struct
   guint8 *dest;
   const guint8 *source;
   gsize n_pixels;
-  gssize plane;      /* from one channel to the next, in planes */
+  gssize plane;      /* bytes from one channel to the next, in planes */
   gssize ahead;      /* the distance at which to prefetch */
 } Pixels;
 
@@ -280,7 +280,7 @@ split_pixels_of_size (const Pixels *self,
     }
 }
 
-/* From byte i of each plane on. */
+/* The vectors that begin at byte i of each plane. */
 MTL_INLINE void
 join_vectors (const Pixels *self,
               gsize         i,

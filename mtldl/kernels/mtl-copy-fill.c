@@ -7,7 +7,7 @@
 /* Rows that repeat one element each: fills, broadcast columns, a gray channel for
  * several channels. This only writes, so it is the fastest of all. */
 
-/* From so many bytes on, memset() is as fast. */
+/* Rows of this many bytes for which memset() is as fast. */
 #define LEAST_MEMSET 512
 
 /* Repeats the element, n bytes in total. Each pass doubles what is there. */

@@ -77,7 +77,7 @@ struct _MtlCopyPlan
   guint8 *dest; /* the first elements */
   const guint8 *source;
   gsize item_size; /* in the destination, in bytes */
-  gsize source_size; /* of an element, in bytes */
+  gsize source_size; /* in the source, in bytes */
   MtlCopyConvert convert; /* NULL if bytes are copied */
   gconstpointer convert_data;
   gboolean converts_scattered;
@@ -90,7 +90,7 @@ struct _MtlCopyPlan
   gsize n_bytes;
   gsize n_items;
   gsize n_rows; /* along the last axis */
-  gsize source_bytes; /* of the part of memory that the source is in */
+  gsize source_bytes; /* the part of memory that the source is in */
   gsize n_blocks;
   gsize blocks_per_slice;
   gboolean in_order;
@@ -99,7 +99,7 @@ struct _MtlCopyPlan
   void (* fence) (void); /* NULL if nothing is streamed */
   gsize line_ahead; /* bytes of the source to prefetch for each line that is streamed, or 0 */
 
-  /* Of boxes and tiles. Lists of axes begin with the innermost. */
+  /* Boxes and tiles have these. Lists of axes begin with the innermost. */
   gsize unit; /* elements that are contiguous on both sides */
   gsize unit_source_size;
   guint n_inner;
@@ -122,7 +122,7 @@ typedef struct
   void (* fence) (void); /* after streaming */
 } MtlCopyKernels;
 
-/* From mtl-copy-kernels.c, once for each set. */
+/* The tables of mtl-copy-kernels.c. */
 extern const MtlCopyKernels mtl_copy_kernels_plain;
 extern const MtlCopyKernels mtl_copy_kernels_baseline;
 extern const MtlCopyKernels mtl_copy_kernels_sse4;

@@ -465,13 +465,16 @@ mtl_copy_arrange_boxes (MtlCopyPlan *self)
   cut_into_slices (self);
 }
 
-/* Picoseconds: the table of a box for each unit, the buffers, a box, a call that converts, and a
- * unit that is moved. */
-#define TABLE_COST 300
+/* Picoseconds: the table of a box for each unit, the buffers, a box, a call that converts, a unit
+ * that is moved by the table, or in a row, a converted one in the buffers, a long unit, and each
+ * of its lines. */
+#define TABLE_COST 150
 #define BUFFERS_COST 70000
 #define BOX_COST 25000
 #define CALL_COST 8000
 #define UNIT_COST 280
+#define ROW_UNIT_COST 200
+#define STAGED_COST 100
 #define LONG_UNIT_COST 4000
 #define UNIT_LINE_COST 1000
 
@@ -523,9 +526,12 @@ mtl_copy_get_boxes_cost (const MtlCopyPlan *self)
   cost = get_table_cost (self, n_units / repeats, last->extent) + n_boxes * BOX_COST / repeats
          + n_units / repeats * (is_near (last, source_size)
                                 ? mtl_copy_get_vector_cost (source_size) * 4 / 3
-                                : get_unit_cost (source_size));
+                                : source_size <= 16 && last->extent >= get_least_row (self)
+                                ? ROW_UNIT_COST : get_unit_cost (source_size));
   if (self->convert != NULL)
-    cost += mtl_copy_get_converted_cost (self) * self->n_items + BUFFERS_COST + n_boxes * CALL_COST / repeats + (is_dense ? 0 : n_units * get_unit_cost (dest_size));
+    cost += BUFFERS_COST + n_boxes * CALL_COST / repeats
+            + (mtl_copy_get_converted_cost (self) + STAGED_COST) * self->n_items
+            + (is_dense ? 0 : n_units * get_unit_cost (dest_size));
   else if (repeats > 1)
     cost += n_units * get_unit_cost (dest_size) / 2;
 
@@ -541,7 +547,7 @@ static const guint32 square_costs[] = { 16000, 6000, 2200, 1200, 300 };
 typedef struct
 {
   int row_axis; /* along which the source is contiguous, or -1 */
-  guint n_axes; /* of items, which are one run in the destination */
+  guint n_axes; /* the axes of items, which are one run in the destination */
   gsize n;
   gsize most;
 } Items;
@@ -635,7 +641,7 @@ guint64
 mtl_copy_get_tiles_cost (const MtlCopyPlan *self)
 {
   guint log2_size, log2_n;
-  guint64 squares;
+  guint64 squares, cost;
   gsize n, n_rows;
   Items items;
 
@@ -651,8 +657,8 @@ mtl_copy_get_tiles_cost (const MtlCopyPlan *self)
     return G_MAXUINT64;
 
   squares = (guint64) ((items.n + n - 1) >> log2_n) * ((n_rows + n - 1) >> log2_n);
-  return (squares * square_costs[log2_size] + MTL_COPY_TILES_COST + get_cost_of_calls (self, &items))
-         * (self->n_items / (items.n * n_rows))
+  cost = squares * square_costs[log2_size] + MTL_COPY_TILES_COST + get_cost_of_calls (self, &items);
+  return cost * (self->n_items / (items.n * n_rows))
          + (self->convert != NULL ? mtl_copy_get_converted_cost (self) * self->n_items : 0);
 }
 

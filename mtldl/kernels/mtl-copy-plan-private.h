@@ -32,7 +32,7 @@ typedef struct
 
   guint8 *dest; /* the element with all indices 0; any alignment */
   const gint64 *dest_strides; /* in elements */
-  gsize dest_size; /* of an element, in bytes, at least 1 */
+  gsize dest_size; /* an element in bytes, at least 1 */
 
   const guint8 *source;
   const gint64 *source_strides; /* NULL: one element for all, a fill */

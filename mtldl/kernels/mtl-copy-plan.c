@@ -4,7 +4,7 @@
 
 #include "mtl-copy-ways-private.h"
 
-/* From a request to a plan, and the run of its slices. */
+/* Makes a plan of a request, and runs its slices. */
 
 /* Tests change these. */
 gsize mtl_copy_streaming_threshold;
@@ -76,13 +76,14 @@ measure (MtlCopyPlan *self)
   self->source_bytes = self->source_size;
   for (guint i = 0; i < self->n_axes; i++)
     {
-      self->source_bytes += (self->axes[i].extent - 1) * mtl_magnitude (self->axes[i].source_step);
+      self->source_bytes += mtl_magnitude (mtl_axis_get_reach (&self->axes[i], 1));
       if (i + 1 < self->n_axes)
         self->n_rows *= self->axes[i].extent;
     }
 }
 
-/* Runs of up to this many bytes are elements, and longer ones if they are repeated one after the other. */
+/* Runs of up to this many bytes are elements, and longer ones if they are repeated one after
+ * the other. */
 #define LARGEST_ELEMENT 16
 #define LARGEST_REPEATED 64
 

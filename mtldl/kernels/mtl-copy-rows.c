@@ -7,8 +7,9 @@
 /* Goes over the rows of a block, and gives the last two axes to the kernel of the way. This is
  * also where rows are streamed: the kernel writes pieces of them to a buffer in the L1 cache. */
 
-/* Bytes of a piece on the larger side. */
-#define PIECE 1024
+/* Bytes of a piece on the larger side, and of one of a plane. */
+#define PIECE 4096
+#define PLANE 2048
 
 static void
 copy_block (const MtlCopyPlan *plan,
@@ -70,17 +71,16 @@ get_part (const MtlCopyGrid *self,
 }
 
 static void
-stream_piece (const MtlCopyGrid *piece,
-              gssize             ahead,
-              Sink              *sink)
+stream_piece (MtlCopyGrid *piece,
+              gssize       ahead,
+              Sink        *sink)
 {
   const MtlCopyPlan *plan = piece->plan;
   const guint8 *next = (gpointer) ((guintptr) piece->source + (gsize) ahead);
-  MtlCopyGrid staged = *piece;
 
   mtl_sink_go_to (sink, piece->dest);
-  staged.dest = sink->buffer + sink->fill;
-  plan->copy_grid (&staged);
+  piece->dest = sink->buffer + sink->fill;
+  plan->copy_grid (piece);
   sink->fill += piece->rows.extent * piece->items.extent * plan->item_size;
   if (sink->fill >= MTL_SINK_GROUP)
     mtl_sink_drain_prefetching (sink, next, plan->line_ahead);
@@ -119,16 +119,16 @@ stream_grid (const MtlCopyGrid *grid,
 static void
 stream_planes (const MtlCopyGrid *grid)
 {
-  guint8 buffer[4][PIECE] MTL_ALIGNED;
+  guint8 buffer[4][PLANE] MTL_ALIGNED;
   gsize size = grid->plan->item_size;
 
-  for (gsize item = 0; item < grid->items.extent; item += PIECE / size)
+  for (gsize item = 0; item < grid->items.extent; item += PLANE / size)
     {
-      MtlCopyGrid piece = get_part (grid, 0, grid->rows.extent, item, PIECE / size);
+      MtlCopyGrid piece = get_part (grid, 0, grid->rows.extent, item, PLANE / size);
       MtlCopyGrid staged = piece;
 
       staged.dest = buffer[0];
-      staged.rows.dest_step = PIECE;
+      staged.rows.dest_step = PLANE;
       grid->plan->copy_grid (&staged);
       for (gsize i = 0; i < piece.rows.extent; i++)
         mtl_stream_row (piece.dest + (gssize) i * piece.rows.dest_step, buffer[i],

@@ -12,7 +12,7 @@
 #ifdef MTL_COPY_HAS_X86_SETS
 #include <cpuid.h>
 
-/* What compilers assume with -march=x86-64-v2. */
+/* Compilers assume this with -march=x86-64-v2. */
 static gboolean
 has_sse4 (void)
 {
@@ -24,7 +24,7 @@ has_sse4 (void)
          && __get_cpuid (0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LAHF_LM) != 0;
 }
 
-/* What they assume with -march=x86-64-v3. Parts of that cannot be queried by name.
+/* They assume this with -march=x86-64-v3. Parts of that cannot be queried by name.
  * Support for AVX2 includes that the system saves the registers. */
 static gboolean
 has_avx2 (void)
@@ -38,7 +38,7 @@ has_avx2 (void)
          && __get_cpuid (0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
 }
 
-/* What they assume with -march=x86-64-v4, and permutations of single bytes, which the
+/* They assume this with -march=x86-64-v4, and permutations of single bytes, which the
  * first processors with AVX-512 lack. */
 static gboolean
 has_avx512 (void)
@@ -109,7 +109,7 @@ get_amd_shared_cache_size (void)
 #endif
 
 /* About a core's own cache: a cache that other cores share is mostly no faster than
- * streaming to memory, but AMD's is. What is read must have room beside what is written. */
+ * streaming to memory, but AMD's is. The source must have room beside the destination. */
 static gsize
 get_streaming_threshold (void)
 {

@@ -45,8 +45,8 @@ mtl_prefetch (const guint8 *source,
 }
 
 /* How far ahead to prefetch rows of n elements, in bytes: within long rows and those that lie
- * between each other, otherwise the same place of a later row. What is between rows would take
- * the place of what is needed. */
+ * between each other, otherwise the same place of a later row. The bytes between rows would take
+ * the place of others. */
 MTL_INLINE gssize
 mtl_choose_ahead (gsize  n,
                   gssize step,
@@ -60,7 +60,7 @@ mtl_choose_ahead (gsize  n,
   return (gssize) (MTL_AHEAD / size + 1) * row_step;
 }
 
-/* The same if nothing is known of what lies behind so many bytes. */
+/* The same if nothing is known of the memory behind these bytes. */
 MTL_INLINE gssize
 mtl_choose_ahead_within (gsize size)
 {
@@ -236,12 +236,12 @@ typedef struct
 {
   guint8 *dest;
   const guint8 *source;
-  const guint8 *next_source; /* to prefetch meanwhile, or NULL */
-  const gint32 *offsets; /* of the items in the source */
+  const guint8 *next_source; /* prefetched meanwhile, or NULL */
+  const gint32 *offsets; /* where the items are in the source */
   gsize n_items;
   gsize n_rows;
   gsize n_source_rows; /* rows left to read, for prefetching, or 0 */
-  gssize dest_step; /* from row to row */
+  gssize dest_step; /* bytes between rows */
 } MtlCopyBlock;
 
 /* mtl-copy-transpose.c */

@@ -92,7 +92,7 @@ copy_squares (const MtlCopyBlock *self,
   CALL_FOR_SIZE (size, copy_squares_of, self);
 }
 
-/* Whether the rows of a tile compete for few of the 64 sets of the L1 cache, with 8
+/* Checks if the rows of a tile compete for few of the 64 sets of the L1 cache, with 8
  * lines each. */
 static gboolean
 collides (const MtlCopyBlock *self,

@@ -87,14 +87,14 @@ mtl_copy_get_converted_cost (const MtlCopyPlan *plan)
 #define MTL_COPY_BOXES_COST 80000
 #define MTL_COPY_TILES_COST 30000
 
-/* From mtl-copy-plan-boxes.c: costs in picoseconds of all elements, or G_MAXUINT64 if the
+/* In mtl-copy-plan-boxes.c: costs in picoseconds of all elements, or G_MAXUINT64 if the
  * layout is not for boxes or tiles; and the plan for them. */
 guint64 mtl_copy_get_boxes_cost (const MtlCopyPlan *plan);
 guint64 mtl_copy_get_tiles_cost (const MtlCopyPlan *plan);
 void    mtl_copy_arrange_boxes  (MtlCopyPlan       *plan);
 void    mtl_copy_arrange_tiles  (MtlCopyPlan       *plan);
 
-/* From mtl-copy-ways.c: chooses the cheapest way, and arranges the plan for it. */
+/* In mtl-copy-ways.c: chooses the cheapest way, and arranges the plan for it. */
 void    mtl_copy_choose_way     (MtlCopyPlan          *plan,
                                  const MtlCopyMachine *machine);
 

@@ -7,18 +7,18 @@
 /* The ways to copy: on which condition each can, at which cost, and how the plan is arranged for
  * it. The cheapest is taken. Costs are in picoseconds, for all elements within a core's caches. */
 
-/* Costs: a call of the kernel for a grid, a row, a long one, one that is filled by doubling, a
- * conversion, and a line of a row. */
+/* Costs: a call of the kernel for a grid, a row, a long one, a conversion of one, in vectors or
+ * where it is, and a line of a row. */
 #define GRID_COST 3000
 #define ROW_COST 2000
 #define LONG_ROW_COST 4000
-#define DOUBLING_COST 25000
 #define CALL_COST 8000
+#define SCATTERED_CALL_COST 5000
 #define LINE_COST 1000
 
-/* Costs of an element: any, packed in vectors,
- * repeated, and converted where it is, cheaply or four at once. */
-#define ELEMENT_COST 280
+/* Costs of an element: any, packed in vectors, repeated, and converted where it is, cheaply or
+ * four at once. */
+#define ELEMENT_COST 180
 #define PACK_COST 280
 #define PACK_3_OF_4_COST 90
 #define FILL_COST 30
@@ -29,6 +29,9 @@
  * is read. */
 #define LEFT_NEAR_COST 500
 #define LEFT_OWN_COST 2500
+
+/* Cost of an element of a box that has a line of its own. */
+#define FAR_UNIT_COST 150
 
 /* Cost of a byte that is streamed, and of one that is not, in large copies. */
 #define STREAMED_BYTE_COST 60
@@ -57,6 +60,12 @@ static gboolean
 is_source_row (const MtlCopyPlan *plan)
 {
   return mtl_copy_get_last (plan)->source_step == (gssize) plan->source_size;
+}
+
+static gboolean
+is_scattered (const MtlCopyPlan *plan)
+{
+  return !is_dest_row (plan) || !is_source_row (plan);
 }
 
 /* The bytes of the lines of the source that are visited before the same lines are visited again,
@@ -230,17 +239,10 @@ is_fill (const MtlCopyPlan *plan)
 }
 
 static guint64
-get_fill_cost (const MtlCopyPlan *plan)
-{
-  guint64 cost = mtl_copy_is_power_up_to (plan->item_size, 16) ? LONG_ROW_COST : DOUBLING_COST;
-
-  return cost * plan->n_rows + plan->n_bytes / 8 * FILL_COST;
-}
-
-static guint64
 get_convert_fill_cost (const MtlCopyPlan *plan)
 {
-  return CALL_COST + get_fill_cost (plan) + (guint64) SCATTERED_COST * plan->n_rows;
+  return CALL_COST + (guint64) (LONG_ROW_COST + SCATTERED_COST) * plan->n_rows
+         + plan->n_bytes / 8 * FILL_COST;
 }
 
 /* --- Elements in vectors */
@@ -280,7 +282,8 @@ get_pack_cost (const MtlCopyPlan *plan)
 {
   gboolean is_3_of_4 = plan->item_size == 3 && mtl_copy_get_last (plan)->source_step == 4;
 
-  return (guint64) (is_3_of_4 ? PACK_3_OF_4_COST : PACK_COST) * plan->n_items + (guint64) LONG_ROW_COST * plan->n_rows
+  return (guint64) (is_3_of_4 ? PACK_3_OF_4_COST : PACK_COST) * plan->n_items
+         + (guint64) LONG_ROW_COST * plan->n_rows
          + get_cost_of_visits (plan);
 }
 
@@ -366,12 +369,6 @@ get_elements_cost (const MtlCopyPlan *plan)
          + get_cost_of_visits (plan);
 }
 
-static gboolean
-is_scattered (const MtlCopyPlan *plan)
-{
-  return !is_dest_row (plan) || !is_source_row (plan);
-}
-
 static guint64
 get_scattered_cost (const MtlCopyPlan *plan)
 {
@@ -381,6 +378,7 @@ get_scattered_cost (const MtlCopyPlan *plan)
 static guint64
 get_convert_cost (const MtlCopyPlan *plan)
 {
+  const MtlAxis *last = mtl_copy_get_last (plan);
   guint64 cost = mtl_copy_get_converted_cost (plan);
 
   if (plan->n_axes == 1 && !is_scattered (plan))
@@ -391,18 +389,28 @@ get_convert_cost (const MtlCopyPlan *plan)
   else if (is_scattered (plan))
     cost += (is_source_row (plan) ? 0 : ELEMENT_COST) + (is_dest_row (plan) ? 0 : ELEMENT_COST);
 
-  return cost * plan->n_items + (guint64) CALL_COST * plan->n_rows
-         + get_cost_of_lines (plan, MTL_COPY_LINE * mtl_copy_count_lines (mtl_copy_get_last (plan)));
+  return cost * plan->n_items
+         + (is_scattered (plan) ? SCATTERED_CALL_COST : CALL_COST) * (guint64) plan->n_rows
+         + get_cost_of_lines (plan, MTL_COPY_LINE * mtl_copy_count_lines (last));
 }
 
-/* Rows of the axis along which the source moves least are next to each other. */
+/* The axis along which the source moves least, if it is not the last one, or -1. Rows along it are
+ * next to each other. */
+static int
+find_moved_axis (const MtlCopyPlan *plan)
+{
+  int axis = find_source_axis (plan);
+
+  return axis < (int) plan->n_axes - 1 ? axis : -1;
+}
+
 static void
 arrange_convert (MtlCopyPlan *plan)
 {
   gsize step = mtl_copy_get_source_distance (mtl_copy_get_last (plan));
-  int axis = find_source_axis (plan);
+  int axis = find_moved_axis (plan);
 
-  if (axis >= 0 && axis < (int) plan->n_axes - 1 && !plan->streams)
+  if (axis >= 0)
     mtl_axes_move (plan->axes, axis, plan->n_axes - 2);
   arrange_grid (plan);
   if (plan->streams && step <= MTL_COPY_LINE)
@@ -438,8 +446,12 @@ get_boxes_cost (const MtlCopyPlan *plan)
 {
   gsize step = mtl_copy_get_source_distance (mtl_copy_get_last (plan));
 
+  if (plan->source_bytes <= mtl_copy_machine_get ()->near_size)
+    return mtl_copy_get_boxes_cost (plan);
+
   return mtl_copy_get_boxes_cost (plan)
-         + (step <= MTL_COPY_LINE / 4 ? get_cost_of_visits (plan) : 0);
+         + (step <= MTL_COPY_LINE / 4 ? get_cost_of_visits (plan)
+                                      : (guint64) FAR_UNIT_COST * plan->n_items);
 }
 
 /* --- The table */
@@ -455,8 +467,9 @@ enum
   FROM_ROWS = 1 << 5,
   FROM_APART = 1 << 6, /* not contiguous in the source, or always the same element */
   FROM_ONE = 1 << 7,
-  SMALL_ITEMS = 1 << 8, /* of 1, 2, 4 or 8 bytes */
-  MANY_ITEMS = 1 << 9, /* worth a table or a call */
+  APART = 1 << 8, /* not contiguous on both sides */
+  SMALL_ITEMS = 1 << 9, /* elements of 1, 2, 4 or 8 bytes */
+  MANY_ITEMS = 1 << 10, /* worth a table or a call */
 };
 
 #define MANY 32
@@ -476,6 +489,7 @@ find_features (const MtlCopyPlan *plan)
   return (plan->convert != NULL ? CONVERTS : COPIES)
          | (plan->n_axes == 1 ? ONE_AXIS : SEVERAL_AXES)
          | (is_dest_row (plan) ? TO_ROWS : 0)
+         | (is_scattered (plan) ? APART : 0)
          | (is_source_row (plan) ? FROM_ROWS : step == 0 ? FROM_ONE | FROM_APART : FROM_APART)
          | (mtl_copy_is_power_up_to (plan->item_size, 8) ? SMALL_ITEMS : 0)
          | (plan->n_items >= MANY ? MANY_ITEMS : 0);
@@ -503,7 +517,7 @@ static const Way ways[] = {
     "rows", COPIES | SEVERAL_AXES | TO_ROWS | FROM_ROWS, NULL, get_rows_cost, arrange_rows, 256,
   },
   [MTL_COPY_FILL] = {
-    "fill", COPIES | TO_ROWS | FROM_ONE, is_fill, get_fill_cost, arrange_grid, LEAST_STREAMED,
+    "fill", COPIES | TO_ROWS | FROM_ONE, is_fill, get_no_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_NTH] = {
     "nth", VECTORS | SMALL_ITEMS, is_nth, get_vectors_cost, arrange_grid, LEAST_STREAMED,
@@ -526,7 +540,7 @@ static const Way ways[] = {
     "swap", CHANNELS | SMALL_ITEMS, is_swap, get_channels_cost, arrange_pixels, LEAST_STREAMED,
   },
   [MTL_COPY_ELEMENTS] = {
-    "elements", COPIES, NULL, get_elements_cost, arrange_grid, LEAST_STREAMED,
+    "elements", COPIES | APART, NULL, get_elements_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_CONVERT] = {
     "convert", CONVERTS, NULL, get_convert_cost, arrange_convert, LEAST_STREAMED_CONVERTED,
@@ -566,12 +580,15 @@ static gboolean
 is_streamed (const MtlCopyPlan *plan,
              const Way         *way)
 {
-  gboolean reads_more = way == &ways[MTL_COPY_CONVERT]
-                        && (mtl_copy_narrows (plan)
-                            || (plan->converts_cheaply && is_scattered (plan)));
+  if (way->least_streamed == 0 || get_run (plan) < way->least_streamed
+      || plan->item_size > LARGEST_BOXED)
+    return FALSE;
+  if (way != &ways[MTL_COPY_CONVERT])
+    return TRUE;
 
-  return way->least_streamed > 0 && get_run (plan) >= way->least_streamed
-         && plan->item_size <= 256 && (mtl_copy_reads_while_streaming || !reads_more);
+  return find_moved_axis (plan) < 0
+         && (mtl_copy_reads_while_streaming
+             || !(mtl_copy_narrows (plan) || (plan->converts_cheaply && is_scattered (plan))));
 }
 
 /* Returns G_MAXUINT64 if the condition does not hold. */
