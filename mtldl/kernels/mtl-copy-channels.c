@@ -385,6 +385,14 @@ MTL_KERNEL (nth) (const MtlCopyGrid *grid)
                          (int) (items.source_step / (gssize) size), size, ahead);
 }
 
+/* Streamed pixels are pieces of longer rows. */
+static gssize
+choose_ahead (const MtlCopyPlan *plan,
+              gsize              n_pixels)
+{
+  return plan->streams ? MTL_AHEAD : mtl_choose_ahead_within (n_pixels * plan->item_size);
+}
+
 /* [channels, pixels], from interleaved channels to planes. */
 void MTL_KERNEL (deinterleave) (const MtlCopyGrid *grid);
 
@@ -393,7 +401,7 @@ MTL_KERNEL (deinterleave) (const MtlCopyGrid *grid)
 {
   gsize size = grid->plan->item_size;
   const Pixels pixels = { grid->dest, grid->source, grid->items.extent, grid->rows.dest_step,
-                          mtl_choose_ahead_within (grid->items.extent * size) };
+                          choose_ahead (grid->plan, grid->items.extent) };
 
   split_pixels (&pixels, (int) (grid->items.source_step / (gssize) size),
                 (int) grid->rows.extent, size);
@@ -407,7 +415,7 @@ MTL_KERNEL (interleave) (const MtlCopyGrid *grid)
 {
   gsize size = grid->plan->item_size;
   const Pixels pixels = { grid->dest, grid->source, grid->rows.extent, grid->items.source_step,
-                          mtl_choose_ahead_within (grid->rows.extent * size) };
+                          choose_ahead (grid->plan, grid->rows.extent) };
 
   join_pixels (&pixels, (int) grid->items.extent, size);
 }

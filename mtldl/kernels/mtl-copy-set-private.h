@@ -128,19 +128,6 @@ mtl_stream (guint8    *to,
 }
 
 MTL_INLINE void
-mtl_stream16 (guint8     *to,
-              MtlBytes16  value)
-{
-#if defined (__clang__)
-  __builtin_nontemporal_store (value, (MtlBytes16 *) (void *) to);
-#elif defined (__SSE2__)
-  _mm_stream_si128 ((__m128i *) (void *) to, (__m128i) value);
-#else
-  mtl_store16 (to, value);
-#endif
-}
-
-MTL_INLINE void
 mtl_copy_line (guint8       *to,
                const guint8 *from)
 {
