@@ -35,7 +35,7 @@ typedef struct
   MtlAxis axes[MTL_AXES_MAX];
   guint n_axes;
   guint64 n; /* elements */
-  gint64 offsets[2]; /* of the first element, from that of all blocks */
+  gint64 offsets[2]; /* where the first element is, from that of all blocks */
 } MtlAxesBlock;
 
 static inline MtlAxis
