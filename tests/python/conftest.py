@@ -11,6 +11,7 @@ import os
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import gi
 
@@ -20,6 +21,9 @@ import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from gi._gi import Repository  # noqa: E402
 from gi.repository import Gio, GLib, Mtl  # noqa: E402
+
+sys.path.append(str(next(folder / "support" for folder in Path(__file__).resolve().parents
+                        if (folder / "support").is_dir())))
 
 NUMERIC = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
            "float16", "float32", "float64", "complex64", "complex128"]

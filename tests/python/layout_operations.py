@@ -5,6 +5,7 @@ import numpy as np
 from gi.repository import GLib, Mtl
 
 from conftest import new_buffer
+from drawn_layouts import below, pick, shuffled
 
 MEMORY = np.arange(16384, dtype=np.int16)
 BUFFER = new_buffer(MEMORY.nbytes)
@@ -27,21 +28,6 @@ HAS_RESHAPE_COPY = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 class NeedsCopy(ValueError):
     """NumPy does not mind where the elements of another type would begin."""
-
-
-# Python's own are several times slower.
-
-
-def below(rng, end):
-    return int(rng.random() * end) if end < 2**53 else rng.randrange(end)
-
-
-def pick(rng, sequence):
-    return sequence[int(rng.random() * len(sequence))]
-
-
-def shuffled(rng, n):
-    return sorted(range(n), key=lambda _: rng.random())
 
 
 # Each operation has arguments, drawn for an array, and two functions that take

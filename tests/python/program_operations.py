@@ -18,7 +18,8 @@ from gi.repository import GLib, Mtl
 import layout_operations
 from conftest import (DEFAULT, HOST, NUMPY_ASKS_FOR_DEVICES, NUMPY_SAYS_WRITABLE, STORAGE_MODE,
                       first_byte, from_dlpack, place, zeros)
-from layout_operations import below, draw_index, index_array, pick, view_array, view_ours
+from drawn_layouts import below, offset_bounds, pick
+from layout_operations import draw_index, index_array, view_array, view_ours
 from program_pool import (ANY, ARRAY, EXTENSIONS, NAMES, NUMPY_TYPES, OURS, TYPES, VIEW, Memory,
                           Pair, address_of, converted, do_together, pair_of, quiet, take_nans,
                           take_numbers)
@@ -130,9 +131,8 @@ def reach(shape, strides, offset, itemsize):
     """From where to where the elements lie, in bytes."""
     if 0 in shape:
         return offset, offset
-    ends = [stride * (extent - 1) for extent, stride in zip(shape, strides)]
-    return (offset + sum(end for end in ends if end < 0) * itemsize,
-            offset + sum(end for end in ends if end > 0) * itemsize + itemsize)
+    low, high = offset_bounds(shape, strides)
+    return offset + low * itemsize, offset + (high + 1) * itemsize
 
 
 def has_repeats(shape, strides):

@@ -10,7 +10,7 @@ from gi.repository import Mtl
 
 from conftest import dtype_of, first_byte
 from conversions import SMALL, SUBBYTE, is_nan, judge, ml_dtypes, numpy_type, quiet, samples
-from layout_operations import pick
+from drawn_layouts import pick
 from random_layouts import NUMPY_ERRORS, Mismatch, strides_differ
 from random_tensors import NUMPY
 

@@ -6,10 +6,15 @@ from typing import NamedTuple
 import numpy as np
 from gi.repository import Mtl
 
+from drawn_layouts import Axes, draw_strides, happens, offset_bounds
+
 # Around each layout, to see that nothing is written there.
 MARGIN = 80
 # Larger ones than this go around the caches, and may be split over threads.
 LARGE = 2 * 2**20
+
+DENSE = Axes(flipped=0.12, nowhere=0.1)
+LOOSE = DENSE._replace(steps=(1,) * 7 + (2, 3, 4), gaps=(0,) * 16 + tuple(range(1, 10)), far=0.04)
 
 
 class Layout(NamedTuple):
@@ -43,35 +48,16 @@ def draw_large_shape(rng, itemsize):
 
 def draw_layout(rng, shape, itemsize, run, may_repeat):
     """Axes in any order, some apart, some far apart, some backwards, some repeated where
-    that may be; the last one dense where `run` says so. Of one element's axis the
+    that may be; the last one dense where `run` says so. Along an axis of one element, the
     stride leads nowhere."""
-    strides = [1] * len(shape)
-    axes = rng.sample(range(len(shape)), len(shape))
-    is_dense = rng.random() < 0.4
-    if run:
-        axes.remove(len(shape) - 1)
-        axes.insert(0, len(shape) - 1)
-    next_, low, high = 1, 0, 0
-    for number, axis in enumerate(axes):
-        is_run = run and number == 0
-        if may_repeat and not is_run and rng.random() < 0.08:
-            strides[axis] = 0
-            continue
-        if shape[axis] == 1 and not is_run and rng.random() < 0.1:
-            strides[axis] = rng.randrange(-2**31, 2**31)
-            continue
-        step = next_
-        if not is_run and not is_dense and rng.random() < 0.4:
-            step = -(-step // 1024) * 1024 if rng.random() < 0.1 else step * rng.randrange(1, 5)
-        strides[axis] = -step if not is_run and rng.random() < 0.12 else step
-        reach = strides[axis] * (shape[axis] - 1)
-        low, high = low + min(reach, 0), high + max(reach, 0)
-        next_ = max(step * shape[axis], next_ + abs(reach))
-        if not is_run and not is_dense and rng.random() < 0.4:
-            next_ += rng.randrange(10)
+    outer = shape[:-1] if run else shape
+    repeated = [axis for axis in range(len(outer)) if may_repeat and happens(rng, 0.08)]
+    strides = draw_strides(rng, outer, DENSE if happens(rng, 0.4) else LOOSE, repeated,
+                           shape[-1] if run else 1) + ((1,) if run else ())
+    low, high = offset_bounds(shape, strides)
     offset = rng.choice((0, 64, rng.randrange(MARGIN)))
     size = offset + (high - low + 1) * itemsize + rng.randrange(MARGIN)
-    return Layout(tuple(strides), offset - low * itemsize, size)
+    return Layout(strides, offset - low * itemsize, size)
 
 
 def array_in(memory, dtype, shape, layout):

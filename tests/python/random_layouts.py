@@ -13,9 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from gi.repository import Mtl
 
+import drawn_layouts
 from conftest import first_byte
+from drawn_layouts import Axes, below, offset_bounds, pick, shuffled
 from layout_operations import (ARRAY, BUFFER, FIRST_BYTE, HAS_RESHAPE_COPY, IN_PLACE, NOWHERE,
-                               OPERATIONS, below, pick, shuffled, signed_offset)
+                               OPERATIONS, signed_offset)
 
 ORIGIN = 8192
 MAX_NDIM = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
@@ -53,14 +55,12 @@ def numpy_cannot(error, ours):
 # Cases
 
 
+DENSE = Axes(flipped=0.25)
+
+
 def draw_strides(rng, shape):
-    if rng.random() < 0.4:  # dense, in some order
-        strides = [0] * len(shape)
-        step = 1
-        for axis in shuffled(rng, len(shape)):
-            strides[axis] = step * pick(rng, (1, 1, 1, -1))
-            step *= max(shape[axis], 1)
-        return strides
+    if rng.random() < 0.4:
+        return drawn_layouts.draw_strides(rng, shape, DENSE)
     return [pick(rng, (0, 1, -1, 2, -3, 5, 12, -20)) for _ in shape]
 
 
@@ -110,14 +110,10 @@ def draw_case(rng):
 
 def fits(case):
     """Whether all offsets fit 63 bits, by integers that have no limit."""
-    volume, low, high = 1, 0, 0
     if 0 in case.shape:
         return True
-    for extent, stride in zip(case.shape, case.strides):
-        volume *= extent
-        low += min(stride * (extent - 1), 0)
-        high += max(stride * (extent - 1), 0)
-    return volume < 2**63 and -2**63 <= low and high - low < 2**63
+    low, high = offset_bounds(case.shape, case.strides)
+    return math.prod(case.shape) < 2**63 and -2**63 <= low and high - low < 2**63
 
 
 def make_array(case):

@@ -10,6 +10,7 @@ import mmap
 import random
 from types import SimpleNamespace
 
+from drawn_layouts import Axes, dense_strides, draw_strides, happens, offset_bounds
 from hostile_producer import Exporter, Producer, exchange_api
 
 READ_ONLY, IS_COPIED, PADDED = 1, 2, 4
@@ -38,23 +39,9 @@ DTYPES = [(0, 8, 1), (1, 8, 1), (1, 16, 1), (0, 32, 1), (0, 64, 1), (2, 16, 1), 
           (2, 64, 1), (4, 16, 1), (5, 64, 1), (5, 128, 1), (6, 8, 1), (10, 8, 1), (17, 4, 1),
           (17, 4, 2), (15, 6, 1), (16, 6, 3), (0, 4, 1), (1, 2, 1), (1, 4, 2), (2, 32, 4),
           (3, 64, 1), (2, 80, 1), (99, 12, 5)]
+AXES = Axes(steps=(1,) * 8 + (2, 3), gaps=(0, 0, 0, 1), flipped=0.15)
 # Metal's is left out: where there is Metal, its tensors are no addresses.
 DEVICES = [0, -1, 2, 3, 4, 7, 9, 10, 11, 12, 13, 14, 15, 17, 18, 20, 22, 99, 2**31 - 1, -2**31]
-
-
-def dense_strides(shape):
-    """In C order; an extent of 0 counts as 1."""
-    strides, step = [], 1
-    for extent in reversed(shape):
-        strides.insert(0, step)
-        step *= max(extent, 1)
-    return tuple(strides)
-
-
-def bounds_of(shape, strides):
-    """The least and the greatest index of an element, from the first one."""
-    reaches = [stride * (extent - 1) for extent, stride in zip(shape, strides)]
-    return sum(min(reach, 0) for reach in reaches), sum(max(reach, 0) for reach in reaches)
 
 
 def volume_of(shape):
@@ -68,16 +55,12 @@ def draw_layout(rng):
     """Axes in any order, some apart, some backwards, some repeated."""
     kind = rng.random()
     n_dims = rng.randrange(4) if kind < 0.93 else rng.randrange(4, 7) if kind < 0.98 else 64
-    shape, strides, step = [], [0] * n_dims, 1
+    shape = []
     for axis in range(n_dims):
         shape.append(0 if rng.random() < 0.03 else
                      rng.randrange(1, 5) if n_dims < 4 else rng.randrange(1, 3) if axis < 4 else 1)
-    for axis in rng.sample(range(n_dims), n_dims):
-        kind = rng.random()
-        step *= 1 if kind < 0.7 else rng.randrange(1, 4)
-        strides[axis] = -step if kind > 0.85 else 0 if kind > 0.8 else step
-        step *= max(shape[axis], 1)
-    return shape, strides
+    repeated = [axis for axis in range(n_dims) if happens(rng, 0.05)]
+    return shape, list(draw_strides(rng, shape, AXES, repeated))
 
 
 # --- Tensors of DLPack
@@ -172,7 +155,7 @@ def judge_tensor(self):
     describe_tensor(self)
     if self.volume == 0:
         return True, False
-    low, high = bounds_of(self.shape, self.all_strides)
+    low, high = offset_bounds(self.shape, self.all_strides)
     first, end = low * self.item_bits // 8, -(-(high + 1) * self.item_bits // 8)
     is_address = self.device[0] in ADDRESSED
     start = self.byte_offset + (self.address if is_address else 0)
@@ -189,7 +172,7 @@ def place_tensor(rng, self):
     """If there are few elements, they are all that there is of the memory."""
     may_succeed, _ = judge_tensor(self)
     if may_succeed and self.volume > 0 and self.device[0] in HOSTS:
-        low, high = bounds_of(self.shape, self.all_strides)
+        low, high = offset_bounds(self.shape, self.all_strides)
         first, end = low * self.item_bits // 8, -(-(high + 1) * self.item_bits // 8)
         if end - first <= PAGE and self.volume * self.item_bits <= 8 * PAGE \
                 and self.byte_offset <= 2**40:
@@ -344,7 +327,7 @@ def judge_buffer(self):
         return True, has_suboffsets or self.length != 0
     if any(extent > 1 and stride % self.itemsize for extent, stride in zip(shape, strides)):
         return False, True
-    low, high = bounds_of(shape, strides)
+    low, high = offset_bounds(shape, strides)
     if (self.address == 0 or volume >= 2**63 or high - low >= 2**63 or low < -2**63
             or high >= 2**63 or self.address + low < 1
             or self.address + high + self.itemsize > 2**64):
@@ -357,7 +340,7 @@ def place_buffer(rng, self):
     may_succeed, _ = judge_buffer(self)
     if may_succeed:
         shape, strides = describe_buffer(self)
-        low, high = bounds_of(shape, strides)
+        low, high = offset_bounds(shape, strides)
         if volume_of(shape) > 0 and high - low + self.itemsize <= PAGE \
                 and volume_of(shape) <= PAGE:
             self.is_there = True

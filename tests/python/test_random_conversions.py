@@ -11,6 +11,7 @@ from gi.repository import Mtl
 
 import conftest
 from conversions import SUBBYTE, TYPES, assert_same, is_nan, judge, numpy_type, samples
+from drawn_layouts import offset_bounds
 from random_arrays import MARGIN, Layout, array_in, draw_layout, draw_shape, view_in
 
 pytest.importorskip("ml_dtypes", reason="ml_dtypes is among the pinned peers only")
@@ -76,9 +77,8 @@ def draw_case(rng):
 
 def check(case, content):
     from_bytes, to_bytes = BYTES[case.from_type], BYTES[case.to_type]
-    reaches = [stride * (extent - 1) for stride, extent in zip(case.source.strides, case.shape)]
-    before = -sum(reach for reach in reaches if reach < 0)
-    n = before + sum(reach for reach in reaches if reach > 0) + 1
+    low, high = offset_bounds(case.shape, case.source.strides)
+    before, n = -low, high - low + 1
     places = np.arange(case.first, case.first + n) % N_NUMBERS
 
     source = content[:case.source.size].copy()

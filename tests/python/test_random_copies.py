@@ -9,6 +9,7 @@ import pytest
 from gi.repository import GLib, Mtl
 
 import conftest
+from drawn_layouts import offset_bounds
 from random_arrays import (LARGE, Layout, array_in, draw_large_shape, draw_layout, draw_shape,
                            view_in)
 
@@ -92,8 +93,7 @@ class Packed:
 
     def view(self, shape, layout):
         """From the lowest element on, which may begin within a byte, and then turned around."""
-        low = layout.offset + sum(min(stride * (extent - 1), 0)
-                                  for stride, extent in zip(layout.strides, shape))
+        low = layout.offset + offset_bounds(shape, layout.strides)[0]
         strides = 1, *map(abs, layout.strides)
         strided = Mtl.StridedLayout.new((low + 1, *shape), strides, self.n_bits)
         view = Mtl.StridedView.new(Mtl.asview(self.memory).get_buffer(), strided, self.dtype, 0)

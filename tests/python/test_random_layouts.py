@@ -11,7 +11,7 @@ from gi.repository import Mtl
 
 import conftest
 from conftest import elements
-from layout_operations import below, pick
+from drawn_layouts import below, pick
 from random_layouts import (Case, compare_sharing, draw_case, draw_small_case, play, play_many,
                             shrink)
 

@@ -14,6 +14,7 @@ from gi.repository import Mtl
 import conftest
 import random_peers
 from dlpack_structs import DELETER, ManagedVersioned, Managed, api, capsule_name, dims
+from drawn_layouts import dense_strides
 from random_peers import HOSTS, IS_COPIED, PADDED, READ_ONLY
 
 # Names have to live as long as the capsules.
@@ -180,7 +181,7 @@ def check_managed(managed, tensor, is_copy):
     assert exported.ndim == n_dims and dims(exported.shape, n_dims) == tuple(tensor.shape)
     assert (exported.code, exported.bits, exported.lanes) == tensor.dtype
     assert exported.byte_offset == 0
-    dense = random_peers.dense_strides(tensor.shape)
+    dense = dense_strides(tensor.shape)
     if tensor.volume == 0:
         assert exported.data is None
         assert all(a == b or b >= 2**63 for a, b in zip(strides, dense))
