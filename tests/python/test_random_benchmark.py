@@ -33,23 +33,6 @@ def case_of(shape, source, dest, types="int32:int32", offsets="0:0"):
 # Drawing
 
 
-def test_strides_are_those_of_numpys_view():
-    rng = np.random.default_rng(1)
-    for _ in range(200):
-        shape = tuple(rng.integers(1, 4, rng.integers(1, 7)).tolist())
-        recipe = random_copies.draw_recipe(rng, len(shape), True)
-        stored = [1 if recipe.repeats[axis] else shape[axis] * recipe.steps[axis]
-                  + recipe.pads[axis] for axis in recipe.order]
-        view = np.empty(stored, np.int16).transpose(np.argsort(recipe.order))
-        view = view[tuple(slice(0, None if repeats else extent * step, step)
-                          for extent, step, repeats in zip(shape, recipe.steps, recipe.repeats))]
-        view = np.broadcast_to(view, shape)[tuple(slice(None, None, -1 if flip else 1)
-                                                  for flip in recipe.flips)]
-        for extent, stride, ours in zip(shape, view.strides,
-                                        random_copies.recipe_strides(shape, recipe)):
-            assert extent == 1 or stride == 2 * ours
-
-
 @pytest.mark.parametrize("is_dest", (False, True))
 def test_a_view_of_the_case_has_the_elements_that_its_strides_say(is_dest):
     for case in SMALLEST:
