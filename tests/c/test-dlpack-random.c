@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "dlpack-structs.h"
+#include "drawn-layouts.h"
 #include "test-utils.h"
 
 #include <stdlib.h>
@@ -57,19 +58,6 @@ typedef struct
 
 static guint8 *guarded; /* MAX_MEMORY bytes between two pages that trap */
 static guint8 pattern[3 * MAX_MEMORY];
-
-static int
-pick (int first,
-      int last)
-{
-  return g_test_rand_int_range (first, last + 1);
-}
-
-static gboolean
-happens (int percent)
-{
-  return pick (0, 99) < percent;
-}
 
 static guint64
 draw_bits (void)
@@ -240,12 +228,13 @@ static const gint32 device_types[] = {
   G_MAXINT32, G_MININT32,
 };
 
-/* Axes in any order, some apart, some backwards, some repeated. */
 static void
 draw_layout (Case *self,
              int   n_dims)
 {
-  gint64 next = 1;
+  const DrawnAxes axes = {
+    .stepped = 20, .max_step = 3, .apart = 10, .max_gap = 3, .backwards = 15, .repeated = 9,
+  };
 
   self->tensor.ndim = self->n_there = n_dims;
   for (int i = 0; i < n_dims; i++)
@@ -254,13 +243,7 @@ draw_layout (Case *self,
 
       self->shape[i] = happens (4) ? 0 : is_small && i > 4 ? 1 : pick (1, is_small ? 2 : 5);
     }
-  for (int n = 0, i = pick (0, MAX (n_dims - 1, 0)); n < n_dims; n++, i = (i + 1) % n_dims)
-    {
-      gint64 step = next * (happens (80) ? 1 : pick (1, 3));
-
-      self->strides[i] = happens (15) ? -step : happens (10) ? 0 : step;
-      next = MAX (next, step * self->shape[i]);
-    }
+  draw_strides (&axes, n_dims, self->shape, self->strides);
 }
 
 static void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "drawn-layouts.h"
 #include "test-utils.h"
 
 /* Copies and conversions between random layouts, split over several threads:
@@ -7,6 +8,7 @@
 
 #define MAX_DIMS 4
 #define N_ELEMENTS 2200000
+#define MAX_SIZE (16 * N_ELEMENTS)
 #define MARGIN 64
 #define N_CASES 8
 
@@ -25,40 +27,19 @@ typedef struct
   Layout source;
 } Case;
 
-static gboolean
-happens (int percent)
-{
-  return g_test_rand_int_range (0, 100) < percent;
-}
-
-/* Axes in any order, some apart, some backwards. */
 static void
 draw_layout (const Case *self,
              Layout     *layout)
 {
-  gsize order[MAX_DIMS];
+  const DrawnAxes axes = {
+    .stepped = 25, .max_step = 5, .apart = 20, .max_gap = 3, .backwards = 20,
+  };
+  gint64 low, high;
 
-  *layout = (Layout) { .size = 1 };
-  for (gsize i = 0; i < self->n_dims; i++)
-    {
-      gsize place = g_test_rand_int_range (0, i + 1);
-
-      order[i] = order[place];
-      order[place] = i;
-    }
-  for (gsize i = 0; i < self->n_dims; i++)
-    {
-      gsize axis = order[i];
-      gint64 step = layout->size * (happens (80) ? 1 : 2) + (happens (80) ? 0 : 3);
-
-      layout->strides[axis] = step;
-      layout->size = step * self->shape[axis];
-      if (happens (20))
-        {
-          layout->first += step * (self->shape[axis] - 1);
-          layout->strides[axis] = -step;
-        }
-    }
+  draw_strides (&axes, self->n_dims, self->shape, layout->strides);
+  get_offset_bounds (self->n_dims, self->shape, layout->strides, &low, &high);
+  layout->first = -low;
+  layout->size = high - low + 1;
 }
 
 static void
@@ -66,15 +47,18 @@ draw_case (Case *self)
 {
   gint64 rest = N_ELEMENTS;
 
-  self->n_dims = g_test_rand_int_range (1, MAX_DIMS + 1);
+  self->n_dims = pick (1, MAX_DIMS);
   for (gsize i = 0; i < self->n_dims; i++)
     {
-      self->shape[i] = i + 1 < self->n_dims ? g_test_rand_int_range (2, happens (50) ? 8 : 120)
-                                            : rest;
+      self->shape[i] = i + 1 < self->n_dims ? pick (2, happens (50) ? 7 : 119) : rest;
       rest = (rest + self->shape[i] - 1) / self->shape[i];
     }
-  draw_layout (self, &self->dest);
-  draw_layout (self, &self->source);
+  do
+    {
+      draw_layout (self, &self->dest);
+      draw_layout (self, &self->source);
+    }
+  while (self->dest.size > MAX_SIZE || self->source.size > MAX_SIZE);
 }
 
 static gsize
@@ -164,14 +148,12 @@ check_case (const Case *self,
   g_autoptr (MtlStridedView) from = NULL;
   gsize source_size = self->source.size * sizeof (guint16);
   gsize dest_size = self->dest.size * get_size (dtype) + 2 * MARGIN;
-  gsize offset = g_test_rand_int_range (0, MARGIN + 1);
+  gsize offset = pick (0, MARGIN);
   g_autofree guint16 *source = g_malloc (source_size);
   g_autofree guint8 *dest = g_malloc (dest_size);
   g_autofree guint8 *expected = g_malloc (dest_size);
-  guint32 state = g_test_rand_int ();
 
-  for (gint64 i = 0; i < self->source.size; i++)
-    source[i] = (state = state * 1664525 + 1013904223) >> 16;
+  fill_at_random (source, source_size);
   for (gsize i = 0; i < dest_size; i++)
     dest[i] = expected[i] = (guint8) i;
 
@@ -195,7 +177,7 @@ test_random (void)
         Case layouts = { 0 };
 
         draw_case (&layouts);
-        mtl_set_max_threads (g_test_rand_int_range (2, 6));
+        mtl_set_max_threads (pick (2, 5));
         check_case (&layouts, dtypes[i]);
       }
 }
@@ -217,7 +199,6 @@ test_packed (void)
   g_autoptr (MtlStridedView) transposed = NULL;
   g_autoptr (MtlStridedView) dest = NULL;
   guint8 *from, *to;
-  guint32 state = g_test_rand_int ();
 
   source = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT4_E2M1FN,
                                        DIMS (n_columns, n_rows), MTL_STORAGE_MODE_DEFAULT, &error);
@@ -227,8 +208,7 @@ test_packed (void)
   g_assert_no_error (error);
   from = mtl_strided_view_get_data (source);
   to = mtl_strided_view_get_data (dest);
-  for (gint64 i = 0; i < n_rows * n_columns / 2; i++)
-    from[i] = (state = state * 1664525 + 1013904223) >> 24;
+  fill_at_random (from, n_rows * n_columns / 2);
 
   mtl_set_max_threads (4);
   transposed = mtl_strided_view_transpose (source);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "drawn-layouts.h"
 #include "forced-kernels.h"
 #include "test-utils.h"
 
@@ -29,56 +30,23 @@ typedef struct
   Layout source;
 } Case;
 
-static int
-pick (int first,
-      int last)
-{
-  return g_test_rand_int_range (first, last + 1);
-}
+static const DrawnAxes dense_axes = { .backwards = 12 };
+static const DrawnAxes loose_axes = {
+  .stepped = 40, .max_step = 5, .apart = 40, .max_gap = 9, .backwards = 12,
+};
 
-static gboolean
-happens (int percent)
-{
-  return pick (0, 99) < percent;
-}
-
-/* Axes in any order, some apart, some backwards, some repeated where that may
- * be. Strides are in elements, so that gaps are too. */
 static void
 draw_layout (const Case *self,
              Layout     *layout,
              gboolean    may_repeat)
 {
-  gint64 next = 1, low = 0, high = 0;
-  gboolean is_dense = happens (40);
-  gsize order[MAX_DIMS];
+  DrawnAxes axes = happens (40) ? dense_axes : loose_axes;
   gsize offset = happens (50) ? pick (0, 80) : happens (50) ? 64 : 0;
+  gint64 low, high;
 
-  for (gsize i = 0; i < self->n_dims; i++)
-    {
-      gsize place = pick (0, i);
-
-      order[i] = order[place];
-      order[place] = i;
-    }
-  for (gsize i = 0; i < self->n_dims; i++)
-    {
-      gsize axis = order[i];
-      gint64 step = next * (is_dense || happens (60) ? 1 : pick (1, 5));
-      gint64 reach = step * (self->shape[axis] - 1);
-
-      if (may_repeat && happens (8))
-        {
-          layout->strides[axis] = 0;
-          continue;
-        }
-
-      layout->strides[axis] = happens (12) ? -step : step;
-      *(layout->strides[axis] < 0 ? &low : &high) += layout->strides[axis] < 0 ? -reach : reach;
-      next += reach + (is_dense || happens (60) ? 0 : pick (0, 9));
-      next = MAX (next, step * self->shape[axis]);
-    }
-
+  axes.repeated = may_repeat ? 8 : 0;
+  draw_strides (&axes, self->n_dims, self->shape, layout->strides);
+  get_offset_bounds (self->n_dims, self->shape, layout->strides, &low, &high);
   layout->start = offset + -low * self->item_size;
   layout->size = offset + (high - low + 1) * self->item_size + (happens (50) ? pick (1, 80) : 0);
 }
@@ -255,14 +223,8 @@ static guint8 *
 new_random_bytes (gsize n)
 {
   guint8 *bytes = g_malloc (n); /* to the byte, so that a sanitizer sees more */
-  guint32 state = g_test_rand_int ();
 
-  for (gsize i = 0; i < n; i++)
-    {
-      state = state * 1664525 + 1013904223;
-      bytes[i] = state >> 24;
-    }
-
+  fill_at_random (bytes, n);
   return bytes;
 }
 
