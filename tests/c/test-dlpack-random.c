@@ -2,11 +2,8 @@
 
 #include "dlpack-structs.h"
 #include "drawn-layouts.h"
+#include "hostile-producer.h"
 #include "test-utils.h"
-
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* Random tensors of peers that follow DLPack, go to its limits or break its rules, imported
  * and passed on. What is right is derived from DLPack's words with __int128. The memory of the
@@ -41,7 +38,7 @@ typedef struct
   guint8 *memory; /* or NULL if they lie nowhere */
   gboolean is_block;
 
-  int n_deleted; /* atomic */
+  HostileProducer producer; /* once all is drawn */
 } Case;
 
 /* What follows from that. */
@@ -56,7 +53,7 @@ typedef struct
   int64_t strides[MAX_DIMS];
 } Verdict;
 
-static guint8 *guarded; /* MAX_MEMORY bytes between two pages that trap */
+static guint8 *guarded; /* MAX_MEMORY bytes up to a page that traps */
 static guint8 pattern[3 * MAX_MEMORY];
 
 static guint64
@@ -405,94 +402,6 @@ place (Case *self)
     tensor->data = (gpointer) (guintptr) (G_MAXUINT64 - pick (0, 5000));
 }
 
-/* --- The peers */
-
-/* What a tensor consists of, in blocks of its own. */
-typedef struct
-{
-  Case *peer;
-  gpointer managed;
-  gpointer shape;
-  gpointer strides;
-} Export;
-
-static void
-free_export (Export *self)
-{
-  free (self->managed);
-  free (self->shape);
-  free (self->strides);
-  free (self);
-}
-
-static void
-delete_export (Export *self)
-{
-  g_atomic_int_inc (&self->peer->n_deleted);
-  free_export (self);
-}
-
-static void
-delete_versioned (DLManagedTensorVersioned *managed)
-{
-  delete_export (managed->manager_ctx);
-}
-
-static void
-delete_legacy (DLManagedTensor *managed)
-{
-  delete_export (managed->manager_ctx);
-}
-
-static gpointer
-new_dims (const Case     *self,
-          const int64_t  *numbers,
-          gsize           shift,
-          int64_t       **dims)
-{
-  gsize size = self->n_there * sizeof *numbers;
-  guint8 *block = malloc (size + shift);
-
-  memcpy (block + shift, numbers, size);
-  *dims = (gpointer) (block + shift);
-  return block;
-}
-
-/* Of another version nothing but the deleter is where it was. */
-static Export *
-new_export (Case *self)
-{
-  Export *export = malloc (sizeof *export);
-  DLTensor tensor = self->tensor;
-
-  *export = (Export) { .peer = self };
-  if (self->has_shape)
-    export->shape = new_dims (self, self->shape, self->shape_shift, &tensor.shape);
-  if (self->has_strides)
-    export->strides = new_dims (self, self->strides, self->strides_shift, &tensor.strides);
-
-  if (self->is_legacy)
-    {
-      DLManagedTensor *managed = export->managed = malloc (sizeof *managed);
-
-      *managed = (DLManagedTensor) { tensor, export, self->has_deleter ? delete_legacy : NULL };
-    }
-  else
-    {
-      gboolean is_ours = self->version.major == 1;
-      gsize size = is_ours ? sizeof (DLManagedTensorVersioned)
-                           : G_STRUCT_OFFSET (DLManagedTensorVersioned, flags);
-      DLManagedTensorVersioned managed = {
-        self->version, export, self->has_deleter ? delete_versioned : NULL, self->flags, tensor,
-      };
-
-      export->managed = malloc (size);
-      memcpy (export->managed, &managed, size);
-    }
-
-  return export;
-}
-
 /* --- Comparing */
 
 /* Adds an item to those that lie without gaps. */
@@ -798,7 +707,7 @@ pass_on (MtlStridedView *view,
 
   g_assert_no_error (error);
   drop_anywhere (view);
-  g_assert_cmpint (self->n_deleted, ==, self->has_deleter && is_copy);
+  g_assert_cmpint (self->producer.n_deleted, ==, self->has_deleter && is_copy);
   check_tensor (legacy != NULL ? &legacy->dl_tensor : &versioned->dl_tensor, self, verdict,
                 is_copy);
   if (legacy != NULL)
@@ -845,9 +754,9 @@ check_verdict (const Verdict *verdict,
 
 /* Of a versioned tensor's flags it knows nothing. */
 static void
-check_alone (const Case    *self,
-             const Export  *export,
-             const Verdict *verdict)
+check_alone (const Case          *self,
+             const HostileExport *export,
+             const Verdict       *verdict)
 {
   g_autoptr (GError) error = NULL;
   gboolean is_valid;
@@ -862,6 +771,18 @@ check_alone (const Case    *self,
   check_verdict (verdict, is_valid, error);
 }
 
+static HostileExport *
+give_away (Case *self)
+{
+  self->producer = (HostileProducer) {
+    self->is_legacy, self->has_deleter, self->version, self->flags, self->tensor,
+  };
+  return hostile_export_new (
+    &self->producer,
+    (HostileDims) { self->has_shape ? self->shape : NULL, self->n_there, self->shape_shift },
+    (HostileDims) { self->has_strides ? self->strides : NULL, self->n_there, self->strides_shift });
+}
+
 static gboolean
 run_case (void)
 {
@@ -869,7 +790,7 @@ run_case (void)
   guint8 before[MAX_MEMORY], after[MAX_MEMORY];
   MtlStridedView *view;
   Verdict verdict;
-  Export *export;
+  HostileExport *export;
   Case self;
 
   draw_valid (&self);
@@ -882,7 +803,7 @@ run_case (void)
   if (self.memory != NULL)
     gather_case (&self, &verdict, before);
 
-  export = new_export (&self);
+  export = give_away (&self);
   check_alone (&self, export, &verdict);
   view = take (&self, export->managed, &error);
   check_verdict (&verdict, view != NULL, error);
@@ -890,7 +811,7 @@ run_case (void)
     g_assert_true (verdict.may_fail != 0);
   else
     {
-      g_assert_cmpint (self.n_deleted, ==, 0);
+      g_assert_cmpint (self.producer.n_deleted, ==, 0);
       check_view (view, &self, &verdict);
       if (self.tensor.device.device_type == 1)
         pass_on (view, &self, &verdict, self.memory != NULL || is_empty (&self));
@@ -898,9 +819,9 @@ run_case (void)
         drop_anywhere (view);
     }
 
-  g_assert_cmpint (self.n_deleted, ==, self.has_deleter);
+  g_assert_cmpint (self.producer.n_deleted, ==, self.has_deleter);
   if (!self.has_deleter)
-    free_export (export);
+    hostile_export_free (export);
   if (self.memory != NULL)
     {
       gather_case (&self, &verdict, after);
@@ -931,12 +852,7 @@ test_random (void)
 static void
 prepare_memory (void)
 {
-  gsize page = sysconf (_SC_PAGESIZE), size = MAX (page, MAX_MEMORY);
-  guint8 *start = mmap (NULL, 2 * page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-  g_assert_true (start != MAP_FAILED);
-  g_assert_cmpint (mprotect (start + page, size, PROT_READ | PROT_WRITE), ==, 0);
-  guarded = start + page + size - MAX_MEMORY;
+  guarded = hostile_guarded_new (MAX_MEMORY);
   for (gsize i = 0; i < sizeof pattern; i++)
     pattern[i] = pick (0, 255);
 }

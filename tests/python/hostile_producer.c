@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Peers that say and do whatever a test tells them to. What they give away lies in blocks of
- * its own, of no more than its size, so that the sanitizer sees any other access. Deleters
- * touch C only. */
+/* Peers that say and do whatever a test tells them to. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>
 
-#include <mtldl/mtldl-dlpack.h>
+#include "hostile-producer.h"
 
 typedef struct
 {
   PyObject_HEAD
-  gboolean is_legacy;
-  gboolean has_deleter;
+  HostileProducer peer;
   gboolean is_misaligned; /* the shape and the strides */
-  DLPackVersion version;
-  guint64 flags;
-  DLTensor tensor; /* but for the shape and the strides */
   PyObject *shape; /* a tuple or None */
   PyObject *strides;
 
@@ -28,101 +22,43 @@ typedef struct
   PyObject *exception; /* or NULL */
 
   int n_exported;
-  int n_deleted; /* atomic */
-  GSList *kept;  /* what has no deleter */
+  GSList *kept; /* what has no deleter */
 } Producer;
 
-/* What a tensor consists of. */
-typedef struct
+/* Those of a tuple, which the caller frees, or None. */
+static HostileDims
+get_dims (PyObject *tuple,
+          gboolean  is_misaligned)
 {
-  Producer *producer;
-  gpointer managed;
-  gpointer shape;
-  gpointer strides;
-} Export;
+  HostileDims dims = { .shift = is_misaligned };
+  gint64 *numbers;
 
-static void
-free_export (Export *self)
-{
-  free (self->managed);
-  free (self->shape);
-  free (self->strides);
-  free (self);
-}
-
-static void
-delete_export (Export *self)
-{
-  g_atomic_int_inc (&self->producer->n_deleted);
-  free_export (self);
-}
-
-static void
-delete_versioned (DLManagedTensorVersioned *managed)
-{
-  delete_export (managed->manager_ctx);
-}
-
-static void
-delete_legacy (DLManagedTensor *managed)
-{
-  delete_export (managed->manager_ctx);
-}
-
-/* Returns the block, and the numbers in it. */
-static gpointer
-new_dims (PyObject  *tuple,
-          gboolean   is_misaligned,
-          gint64   **dims)
-{
-  Py_ssize_t n = tuple != Py_None ? PyTuple_GET_SIZE (tuple) : 0;
-  char *block;
-
-  *dims = NULL;
   if (tuple == Py_None)
-    return NULL;
+    return dims;
 
-  block = malloc (n * sizeof (gint64) + is_misaligned);
-  *dims = (gpointer) (block + is_misaligned);
-  for (Py_ssize_t i = 0; i < n; i++)
-    {
-      gint64 number = PyLong_AsLongLong (PyTuple_GET_ITEM (tuple, i));
+  dims.n = PyTuple_GET_SIZE (tuple);
+  dims.numbers = numbers = g_new (gint64, dims.n + 1);
+  for (gsize i = 0; i < dims.n; i++)
+    numbers[i] = PyLong_AsLongLong (PyTuple_GET_ITEM (tuple, i));
 
-      memcpy (block + is_misaligned + i * sizeof number, &number, sizeof number);
-    }
-
-  return block;
+  return dims;
 }
 
 static gpointer
 new_managed (Producer *self)
 {
-  Export *export = malloc (sizeof *export);
-  DLTensor tensor = self->tensor;
+  HostileDims shape = get_dims (self->shape, self->is_misaligned);
+  HostileDims strides = get_dims (self->strides, self->is_misaligned);
+  HostileExport *export = hostile_export_new (&self->peer, shape, strides);
 
-  *export = (Export) { .producer = self };
-  export->shape = new_dims (self->shape, self->is_misaligned, &tensor.shape);
-  export->strides = new_dims (self->strides, self->is_misaligned, &tensor.strides);
-  if (self->is_legacy)
-    {
-      DLManagedTensor *managed = export->managed = malloc (sizeof *managed);
-
-      *managed = (DLManagedTensor) { tensor, export, self->has_deleter ? delete_legacy : NULL };
-    }
-  else
-    {
-      DLManagedTensorVersioned *managed = export->managed = malloc (sizeof *managed);
-
-      *managed = (DLManagedTensorVersioned) {
-        self->version, export, self->has_deleter ? delete_versioned : NULL, self->flags, tensor,
-      };
-    }
-
+  g_free ((gpointer) shape.numbers);
+  g_free ((gpointer) strides.numbers);
   self->n_exported++;
-  if (!self->has_deleter)
+  if (!self->peer.has_deleter)
     self->kept = g_slist_prepend (self->kept, export);
   return export->managed;
 }
+
 
 /* Producer(legacy, (major, minor), flags, address, (device, id), ndim, (code, bits, lanes),
  * shape, strides, byte_offset, has_deleter, misaligned) */
@@ -132,14 +68,15 @@ producer_new (PyTypeObject *type,
               PyObject     *keywords)
 {
   Producer *self = (Producer *) type->tp_alloc (type, 0);
-  DLTensor *tensor = &self->tensor;
+  HostileProducer *peer = &self->peer;
+  DLTensor *tensor = &peer->tensor;
   unsigned long long flags, address, byte_offset;
 
-  if (!PyArg_ParseTuple (args, "p(II)KK(ii)i(BBH)OOKpp", &self->is_legacy, &self->version.major,
-                         &self->version.minor, &flags, &address, &tensor->device.device_type,
+  if (!PyArg_ParseTuple (args, "p(II)KK(ii)i(BBH)OOKpp", &peer->is_legacy, &peer->version.major,
+                         &peer->version.minor, &flags, &address, &tensor->device.device_type,
                          &tensor->device.device_id, &tensor->ndim, &tensor->dtype.code,
                          &tensor->dtype.bits, &tensor->dtype.lanes, &self->shape, &self->strides,
-                         &byte_offset, &self->has_deleter, &self->is_misaligned))
+                         &byte_offset, &peer->has_deleter, &self->is_misaligned))
     {
       self->shape = self->strides = NULL;
       Py_DECREF (self);
@@ -148,7 +85,7 @@ producer_new (PyTypeObject *type,
 
   Py_INCREF (self->shape);
   Py_INCREF (self->strides);
-  self->flags = flags;
+  peer->flags = flags;
   tensor->data = (gpointer) (guintptr) address;
   tensor->byte_offset = byte_offset;
   self->gives = TRUE;
@@ -161,7 +98,7 @@ producer_dealloc (PyObject *object)
   Producer *self = (Producer *) object;
   PyTypeObject *type = Py_TYPE (object);
 
-  g_slist_free_full (self->kept, (GDestroyNotify) free_export);
+  g_slist_free_full (self->kept, (GDestroyNotify) hostile_export_free);
   Py_XDECREF (self->shape);
   Py_XDECREF (self->strides);
   Py_XDECREF (self->exception);
@@ -197,7 +134,7 @@ producer_capsule (PyObject *object,
 {
   Producer *self = (Producer *) object;
 
-  return PyCapsule_New (new_managed (self), self->is_legacy ? "dltensor" : "dltensor_versioned",
+  return PyCapsule_New (new_managed (self), self->peer.is_legacy ? "dltensor" : "dltensor_versioned",
                         delete_capsule);
 }
 
@@ -211,7 +148,7 @@ static PyMemberDef producer_members[] = {
   { "gives", T_BOOL, G_STRUCT_OFFSET (Producer, gives), 0, NULL },
   { "exception", T_OBJECT, G_STRUCT_OFFSET (Producer, exception), 0, NULL },
   { "n_exported", T_INT, G_STRUCT_OFFSET (Producer, n_exported), READONLY, NULL },
-  { "n_deleted", T_INT, G_STRUCT_OFFSET (Producer, n_deleted), READONLY, NULL },
+  { "n_deleted", T_INT, G_STRUCT_OFFSET (Producer, peer.n_deleted), READONLY, NULL },
   { NULL }
 };
 
@@ -349,6 +286,17 @@ exporter_dealloc (PyObject *object)
   Py_DECREF (type);
 }
 
+static Py_ssize_t *
+new_buffer_dims (PyObject *tuple)
+{
+  HostileDims dims = get_dims (tuple, FALSE);
+  int64_t *numbers;
+
+  hostile_dims_new (dims, &numbers);
+  g_free ((gpointer) dims.numbers);
+  return (Py_ssize_t *) numbers;
+}
+
 static int
 exporter_get_buffer (PyObject  *object,
                      Py_buffer *buffer,
@@ -357,9 +305,9 @@ exporter_get_buffer (PyObject  *object,
   Exporter *self = (Exporter *) object;
 
   *buffer = self->buffer;
-  new_dims (self->shape, FALSE, (gint64 **) &buffer->shape);
-  new_dims (self->strides, FALSE, (gint64 **) &buffer->strides);
-  new_dims (self->suboffsets, FALSE, (gint64 **) &buffer->suboffsets);
+  buffer->shape = new_buffer_dims (self->shape);
+  buffer->strides = new_buffer_dims (self->strides);
+  buffer->suboffsets = new_buffer_dims (self->suboffsets);
   buffer->format = self->format != Py_None ? strdup (PyBytes_AS_STRING (self->format)) : NULL;
   buffer->obj = object;
   Py_INCREF (object);
@@ -422,9 +370,23 @@ hostile_delete_on_thread (PyObject *module,
   Py_RETURN_NONE;
 }
 
+/* guarded_memory(size): the address of memory that ends at a page that traps. */
+static PyObject *
+hostile_guarded_memory (PyObject *module,
+                        PyObject *size)
+{
+  gsize n = PyLong_AsSize_t (size);
+
+  if (PyErr_Occurred ())
+    return NULL;
+
+  return PyLong_FromVoidPtr (hostile_guarded_new (n));
+}
+
 static PyMethodDef methods[] = {
   { "exchange_api", hostile_exchange_api, METH_VARARGS, NULL },
   { "delete_on_thread", hostile_delete_on_thread, METH_O, NULL },
+  { "guarded_memory", hostile_guarded_memory, METH_O, NULL },
   { NULL }
 };
 

@@ -11,19 +11,14 @@ import random
 from types import SimpleNamespace
 
 from drawn_layouts import Axes, dense_strides, draw_strides, happens, offset_bounds
-from hostile_producer import Exporter, Producer, exchange_api
+from hostile_producer import Exporter, Producer, exchange_api, guarded_memory
 
 READ_ONLY, IS_COPIED, PADDED = 1, 2, 4
 HOSTS = {1, 3, 11, 13}
 ADDRESSED = HOSTS | {2, 10, 14}
 PAGE = mmap.PAGESIZE
 
-_memory = mmap.mmap(-1, 3 * PAGE)
-_start = ctypes.addressof(ctypes.c_char.from_buffer(_memory))
-for _guard in (_start, _start + 2 * PAGE):
-    if ctypes.CDLL(None).mprotect(ctypes.c_void_p(_guard), ctypes.c_size_t(PAGE), 0) != 0:
-        raise OSError("mprotect")
-ADDRESS = _start + PAGE
+ADDRESS = guarded_memory(PAGE)
 CONTENTS = random.Random(1).randbytes(PAGE)
 ctypes.memmove(ADDRESS, CONTENTS, PAGE)
 
