@@ -3,7 +3,7 @@
 /* How many bytes the library has allocated. */
 
 #include "test-files.h"
-#include "private-device.h"
+#include "test-device.h"
 
 #define N_THREADS 4
 #define N_ROUNDS 2000
@@ -132,7 +132,7 @@ static void
 test_counts_every_device (void)
 {
   const gsize before = mtl_get_allocated_size ();
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   MtlBuffer *buffer = new_buffer (MTL_DEVICE (device), 70, MTL_STORAGE_MODE_PRIVATE);
 
   assert_allocated (before, 70);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "private-device.h"
+#include "test-device.h"
 
 #include <unistd.h>
 
@@ -35,60 +35,13 @@ test_storage_modes (void)
                 MTL_ERROR_NOT_SUPPORTED, "“private”");
 }
 
-/* A device that supports the modes of a set of bits, and has no memory. */
-#define TEST_TYPE_MODES_DEVICE (test_modes_device_get_type ())
-G_DECLARE_FINAL_TYPE (TestModesDevice, test_modes_device, TEST, MODES_DEVICE, MtlDevice)
-
-struct _TestModesDevice
-{
-  MtlDevice parent_instance;
-
-  guint modes;
-};
-
-G_DEFINE_FINAL_TYPE (TestModesDevice, test_modes_device, MTL_TYPE_DEVICE)
-
-static gboolean
-test_modes_device_supports_storage_mode (MtlDevice      *device,
-                                         MtlStorageMode  mode)
-{
-  g_assert_cmpint (mode, !=, MTL_STORAGE_MODE_DEFAULT);
-  return (TEST_MODES_DEVICE (device)->modes >> mode) & 1;
-}
-
-static gpointer
-test_modes_device_allocate (MtlDevice       *device,
-                            gsize            size,
-                            MtlStorageMode   mode,
-                            gboolean         zeroed,
-                            GError         **error)
-{
-  g_assert_true (test_modes_device_supports_storage_mode (device, mode));
-  return device;
-}
-
-static void
-test_modes_device_class_init (TestModesDeviceClass *klass)
-{
-  MtlDeviceClass *device_class = MTL_DEVICE_CLASS (klass);
-
-  device_class->supports_storage_mode = test_modes_device_supports_storage_mode;
-  device_class->allocate = test_modes_device_allocate;
-}
-
-static void
-test_modes_device_init (TestModesDevice *self)
-{
-}
-
 /* For each set of modes, the default is the first of them, and there is none without. */
 static void
 test_default_mode (void)
 {
   for (guint modes = 0; modes < 1 << 4; modes++)
     {
-      g_autoptr (TestModesDevice) device = g_object_new (TEST_TYPE_MODES_DEVICE, "name", "Modes",
-                                                         "max-buffer-size", (guint64) 8, NULL);
+      g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_HOST);
       g_autoptr (GError) local_error = NULL;
       g_autoptr (MtlBuffer) buffer = NULL;
 
@@ -113,7 +66,7 @@ test_default_mode (void)
 static void
 test_derived_in_default_mode (void)
 {
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GBytes) bytes = g_bytes_new_static ("abcd", 4);
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlBuffer) buffer = NULL;
@@ -179,7 +132,7 @@ test_get_missing (void)
 static void
 test_properties (void)
 {
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autofree char *name = NULL;
   MtlDeviceType device_type;
   int ordinal;
@@ -219,7 +172,7 @@ static void
 test_synchronize (void)
 {
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GError) error = NULL;
 
   g_assert_true (mtl_device_synchronize (mtl_device_get_host (), NULL, &error));
@@ -237,7 +190,7 @@ test_synchronize (void)
 static void
 test_derived_buffer (void)
 {
-  TestPrivateDevice *device = test_private_device_new ();
+  TestDevice *device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GError) local_error = NULL;
   MtlBuffer *buffer = mtl_buffer_new (MTL_DEVICE (device), 16, MTL_STORAGE_MODE_PRIVATE,
                                       &local_error);
@@ -268,7 +221,7 @@ test_derived_buffer (void)
 static void
 test_derived_outlives_its_owner (void)
 {
-  TestPrivateDevice *device = test_private_device_new ();
+  TestDevice *device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlBuffer) buffer = NULL;
   g_autoptr (MtlBuffer) slice = NULL;
@@ -291,7 +244,7 @@ test_derived_outlives_its_owner (void)
 static void
 test_derived_upload (void)
 {
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlBuffer) buffer = NULL;
   g_autoptr (MtlBuffer) slice = NULL;
@@ -317,7 +270,7 @@ test_derived_upload (void)
 static void
 test_derived_refuses (void)
 {
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GBytes) bytes = g_bytes_new_static ("abcd", 4);
   int n_destroyed = 0, n_owners = 0;
   char data[4] = { 0 };
@@ -348,7 +301,7 @@ test_derived_refuses (void)
 static void
 test_derived_to_device (void)
 {
-  TestPrivateDevice *device = test_private_device_new ();
+  TestDevice *device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = NULL;
   g_autoptr (MtlStridedView) reversed = NULL;
@@ -390,7 +343,7 @@ test_derived_to_device (void)
 static void
 test_derived_to_device_packed (void)
 {
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GError) error = NULL;
   g_autoptr (GBytes) bytes = g_bytes_new_static ("\x21\x43\x65\x87", 4);
   g_autoptr (MtlStridedView) view = NULL;
@@ -411,7 +364,7 @@ test_derived_to_device_packed (void)
 static void
 test_derived_elements (void)
 {
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlBuffer) buffer = NULL;
   g_autoptr (MtlStridedLayout) layout = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "private-device.h"
+#include "test-device.h"
 
 #include <math.h>
 
@@ -514,8 +514,8 @@ static void
 test_device_memory (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (TestPrivateDevice) device =
-    g_object_new (TEST_TYPE_PRIVATE_DEVICE, "device-type", MTL_DEVICE_TYPE_EXT_DEV,
+  g_autoptr (TestDevice) device =
+    g_object_new (TEST_TYPE_DEVICE, "device-type", MTL_DEVICE_TYPE_EXT_DEV,
                   "max-buffer-size", (guint64) POW2 (30), "page-size", (guint64) 256, NULL);
   g_autoptr (MtlStridedView) host = new_random (MTL_DTYPE_FLOAT64, DIMS (3, 1000, 1000));
   g_autoptr (MtlStridedView) view =

@@ -2,7 +2,7 @@
 
 /* Closing views while operations use them: from callbacks, from devices, from threads. */
 
-#include "private-device.h"
+#include "test-device.h"
 
 #define N_ROUNDS 300
 #define SIZE 65536
@@ -269,7 +269,7 @@ static void
 test_device (gconstpointer data)
 {
   Operation run = *(const Operation *) data;
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedLayout) layout =
     mtl_strided_layout_new_dense (DIMS (8, 8), MTL_ORDER_C, 32, &error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "private-device.h"
+#include "test-device.h"
 
 #include <math.h>
 
@@ -287,7 +287,7 @@ static void
 test_device_memory (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (MtlStridedView) source =
     mtl_strided_view_new_from_doubles (DOUBLES (1, 2, 3, 4), MTL_DTYPE_FLOAT32, DIMS (2, 2), NULL);
   g_autoptr (MtlStridedView) there =

@@ -9,7 +9,7 @@
 
 #include "dlpack-producer.h"
 #include "mtl-strided-view-private.h"
-#include "private-device.h"
+#include "test-device.h"
 #include "test-tensor-files.h"
 
 /* Enough to make tables grow. */
@@ -490,7 +490,7 @@ set_up (Fixture        *f,
         MtlStorageMode  mode)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlDevice) private_device = MTL_DEVICE (test_private_device_new ());
+  g_autoptr (MtlDevice) private_device = MTL_DEVICE (test_device_new (MTL_STORAGE_MODE_PRIVATE));
   gboolean is_private = mode == MTL_STORAGE_MODE_PRIVATE;
   guint8 element[16] = { 1 };
 
@@ -652,7 +652,7 @@ test_private (TestFolder    *folder,
     { "b.npy", "{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }\n", "abcd", 4, FALSE },
   };
   Fixture f = { folder, "a device, .npz, read" };
-  g_autoptr (MtlDevice) device = MTL_DEVICE (test_private_device_new ());
+  g_autoptr (MtlDevice) device = MTL_DEVICE (test_device_new (MTL_STORAGE_MODE_PRIVATE));
   g_autoptr (MtlStridedView) host = new_transposed (MTL_DTYPE_FLOAT32);
   g_autoptr (GError) error = NULL;
   MtlStridedView *view = mtl_strided_view_to_device (host, device, MTL_STORAGE_MODE_PRIVATE, NULL,

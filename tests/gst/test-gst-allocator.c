@@ -2,112 +2,13 @@
 
 #include <gst/video/video.h>
 
+#include "test-device.h"
 #include "test-gst-buffer-utils.h"
-
-#include "mtl-device-private.h"
-
-/* A device with a copy of its own of the host's memory, or rather a count of when either would
- * have to be made. */
-#define TEST_TYPE_MANAGED_DEVICE (test_managed_device_get_type ())
-G_DECLARE_FINAL_TYPE (TestManagedDevice, test_managed_device, TEST, MANAGED_DEVICE, MtlDevice)
-
-struct _TestManagedDevice
-{
-  MtlDevice parent_instance;
-
-  int n_synchronized;
-  gboolean is_broken;
-  gsize modified_offset;
-  gsize modified_size;
-};
-
-G_DEFINE_FINAL_TYPE (TestManagedDevice, test_managed_device, MTL_TYPE_DEVICE)
-
-static gboolean
-test_managed_device_supports_storage_mode (MtlDevice      *device,
-                                           MtlStorageMode  mode)
-{
-  return mode == MTL_STORAGE_MODE_MANAGED;
-}
-
-static gpointer
-test_managed_device_allocate (MtlDevice       *device,
-                              gsize            size,
-                              MtlStorageMode   mode,
-                              gboolean         zeroed,
-                              GError         **error)
-{
-  return g_aligned_alloc0 (1, size, 64);
-}
-
-static void
-test_managed_device_free (MtlDevice      *device,
-                          gpointer        handle,
-                          MtlStorageMode  mode)
-{
-  g_aligned_free (handle);
-}
-
-static gpointer
-test_managed_device_contents (MtlDevice      *device,
-                              gpointer        handle,
-                              MtlStorageMode  mode)
-{
-  return handle;
-}
-
-static gboolean
-test_managed_device_synchronize_memory (MtlDevice       *device,
-                                        gpointer         handle,
-                                        MtlStorageMode   mode,
-                                        GError         **error)
-{
-  TestManagedDevice *self = TEST_MANAGED_DEVICE (device);
-
-  self->n_synchronized++;
-  if (self->is_broken)
-    g_set_error_literal (error, MTL_ERROR, MTL_ERROR_DEVICE, "The device is broken");
-  return !self->is_broken;
-}
-
-static void
-test_managed_device_did_modify (MtlDevice      *device,
-                                gpointer        handle,
-                                MtlStorageMode  mode,
-                                gsize           offset,
-                                gsize           size)
-{
-  TestManagedDevice *self = TEST_MANAGED_DEVICE (device);
-
-  self->modified_offset = offset;
-  self->modified_size = size;
-}
-
-static void
-test_managed_device_class_init (TestManagedDeviceClass *klass)
-{
-  MtlDeviceClass *device_class = MTL_DEVICE_CLASS (klass);
-
-  device_class->supports_storage_mode = test_managed_device_supports_storage_mode;
-  device_class->allocate = test_managed_device_allocate;
-  device_class->free = test_managed_device_free;
-  device_class->contents = test_managed_device_contents;
-  device_class->synchronize_memory = test_managed_device_synchronize_memory;
-  device_class->did_modify = test_managed_device_did_modify;
-}
-
-static void
-test_managed_device_init (TestManagedDevice *self)
-{
-}
 
 static void
 test_managed (void)
 {
-  g_autoptr (TestManagedDevice) device =
-    g_object_new (TEST_TYPE_MANAGED_DEVICE, "device-type", MTL_DEVICE_TYPE_EXT_DEV,
-                  "ordinal", 5, "name", "Managed", "max-buffer-size", (guint64) 4096,
-                  "page-size", (guint64) 256, NULL);
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_MANAGED);
   g_autoptr (GError) error = NULL;
   MtlGstAllocator *allocator =
     mtl_gst_allocator_new (MTL_DEVICE (device), MTL_STORAGE_MODE_DEFAULT, &error);

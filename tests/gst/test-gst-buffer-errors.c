@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "private-device.h"
+#include "test-device.h"
 #include "test-gst-buffer-utils.h"
 
 static void
@@ -146,7 +146,7 @@ test_device_memory (void)
     .finfo = gst_audio_format_get_info (GST_AUDIO_FORMAT_U8),
     .rate = 1, .channels = 8, .bpf = 8,
   };
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GError) no_error = NULL;
   g_autoptr (MtlStridedLayout) layout =
     mtl_strided_layout_new_dense (DIMS (4, 8), MTL_ORDER_C, 8, NULL);

@@ -2,7 +2,7 @@
 
 #include "test-gtk-utils.h"
 
-#include "private-device.h"
+#include "test-device.h"
 
 static const int heat[6][3] = {
   { 16, 22, 61 }, { 35, 61, 132 }, { 31, 122, 149 }, { 67, 178, 132 }, { 179, 217, 85 },
@@ -476,7 +476,7 @@ static void
 test_devices (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32, DIMS (5, 7));
   g_autoptr (MtlStridedView) elsewhere = NULL, pixels = NULL, expected = NULL;
 

@@ -2,7 +2,7 @@
 
 #include "test-gtk-utils.h"
 
-#include "private-device.h"
+#include "test-device.h"
 
 static cairo_surface_t *
 get_surface (MtlStridedView *view,
@@ -421,7 +421,7 @@ test_views_refused (void)
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new_dense (DIMS (6, 7, 4), MTL_ORDER_C,
                                                                       8, &error);
   g_autoptr (MtlStridedView) misaligned = NULL, repeated = NULL, row = NULL;
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (MtlStridedView) elsewhere = new_view_elsewhere (MTL_DEVICE (device), 6, 7, 4);
 
   misaligned = mtl_strided_view_new (mtl_strided_view_get_buffer (bytes), layout, MTL_DTYPE_UINT8,

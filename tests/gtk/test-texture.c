@@ -2,7 +2,7 @@
 
 #include "test-gtk-utils.h"
 
-#include "private-device.h"
+#include "test-device.h"
 
 static const gint64 sizes[][2] = { { 1, 1 }, { 3, 5 }, { 4, 7 }, { 1, 9 }, { 9, 1 } };
 
@@ -622,7 +622,7 @@ test_many_pixels (void)
 static void
 test_devices (void)
 {
-  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (MtlStridedView) view = new_view_elsewhere (MTL_DEVICE (device), 3, 4, 3);
 
   assert_refused (view, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NOT_HOST_ACCESSIBLE, "“Test”");
