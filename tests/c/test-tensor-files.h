@@ -4,8 +4,8 @@
 
 #pragma once
 
-#include "bitwise-crc.h"
 #include "test-files.h"
+#include "zip-writer.h"
 
 /* With a header and data, which have a size of their own. */
 static inline GFile *
@@ -131,15 +131,6 @@ typedef struct
   gsize n_missing; /* bytes less than its size says */
 } TestMember;
 
-static inline void
-append_le (GByteArray *bytes,
-           guint64     value,
-           gsize       n)
-{
-  for (gsize i = 0; i < n; i++, value >>= 8)
-    g_byte_array_append (bytes, &(guint8) { value }, 1);
-}
-
 static inline GByteArray *
 make_npy (const TestMember *member)
 {
@@ -153,76 +144,24 @@ make_npy (const TestMember *member)
   return npy;
 }
 
-static inline GByteArray *
-deflate (GByteArray *plain)
-{
-  g_autoptr (GZlibCompressor) compressor =
-    g_zlib_compressor_new (G_ZLIB_COMPRESSOR_FORMAT_RAW, 6);
-  g_autofree guint8 *deflated = g_malloc (plain->len + 100);
-  GByteArray *bytes = g_byte_array_new ();
-  gsize n_read, n_written;
-
-  g_assert_cmpint (g_converter_convert (G_CONVERTER (compressor), plain->data, plain->len, deflated,
-                                        plain->len + 100, G_CONVERTER_INPUT_AT_END, &n_read,
-                                        &n_written, NULL), ==, G_CONVERTER_FINISHED);
-  g_byte_array_append (bytes, deflated, n_written);
-  return bytes;
-}
-
-/* What a member's own header and its entry of the directory both have. */
-static inline void
-append_member_fields (GByteArray       *bytes,
-                      const TestMember *member,
-                      GByteArray       *npy,
-                      GByteArray       *stored)
-{
-  append_le (bytes, 20, 2);
-  append_le (bytes, 0, 2);
-  append_le (bytes, member->deflated ? 8 : 0, 2);
-  append_le (bytes, 0, 4);
-  append_le (bytes, get_crc (npy->data, npy->len), 4);
-  append_le (bytes, stored->len, 4);
-  append_le (bytes, npy->len + member->n_missing, 4);
-  append_le (bytes, strlen (member->name), 2);
-  append_le (bytes, 0, 2);
-}
-
 static inline GFile *
 write_npz (TestFolder       *folder,
            const char       *name,
            const TestMember *members,
            gsize             n_members)
 {
-  g_autoptr (GByteArray) bytes = g_byte_array_new ();
-  g_autoptr (GByteArray) directory = g_byte_array_new ();
+  g_autofree ZipMember *npys = g_new (ZipMember, n_members);
+  g_autoptr (GByteArray) bytes = NULL;
 
   for (gsize i = 0; i < n_members; i++)
-    {
-      const TestMember *member = &members[i];
-      g_autoptr (GByteArray) npy = make_npy (member);
-      g_autoptr (GByteArray) stored = member->deflated ? deflate (npy) : g_byte_array_ref (npy);
-      gsize begin = bytes->len;
+    npys[i] = (ZipMember) {
+      members[i].name, strlen (members[i].name), make_npy (&members[i]), members[i].deflated,
+      members[i].n_missing,
+    };
+  bytes = zip_new (npys, n_members);
+  for (gsize i = 0; i < n_members; i++)
+    g_byte_array_unref (npys[i].content);
 
-      g_byte_array_append (bytes, (const guint8 *) "PK\3\4", 4);
-      append_member_fields (bytes, member, npy, stored);
-      g_byte_array_append (bytes, (const guint8 *) member->name, strlen (member->name));
-      g_byte_array_append (bytes, stored->data, stored->len);
-
-      g_byte_array_append (directory, (const guint8 *) "PK\1\2\24\0", 6);
-      append_member_fields (directory, member, npy, stored);
-      append_le (directory, 0, 10);
-      append_le (directory, begin, 4);
-      g_byte_array_append (directory, (const guint8 *) member->name, strlen (member->name));
-    }
-
-  append_le (directory, 0x06054b50, 4);
-  append_le (directory, 0, 4);
-  append_le (directory, n_members, 2);
-  append_le (directory, n_members, 2);
-  append_le (directory, directory->len - 12, 4);
-  append_le (directory, bytes->len, 4);
-  append_le (directory, 0, 2);
-  g_byte_array_append (bytes, directory->data, directory->len);
   return write_file (folder, name, bytes->data, bytes->len);
 }
 

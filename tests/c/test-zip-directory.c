@@ -4,6 +4,7 @@
  * Python's zipfile write. */
 
 #include "test-utils.h"
+#include "zip-writer.h"
 
 #include "mtl-zip-directory-private.h"
 
@@ -35,32 +36,6 @@ typedef struct
   const char *comment;
 } End;
 
-static void
-append_le (GByteArray *bytes,
-           guint64     value,
-           gsize       n)
-{
-  guint64 little = GUINT64_TO_LE (value);
-
-  g_byte_array_append (bytes, (const guint8 *) &little, n);
-}
-
-static void
-append_zeros (GByteArray *bytes,
-              gsize       n)
-{
-  while (n-- > 0)
-    append_le (bytes, 0, 1);
-}
-
-static void
-append_text (GByteArray *bytes,
-             const char *text,
-             gsize       size)
-{
-  g_byte_array_append (bytes, (const guint8 *) text, size);
-}
-
 static guint
 get_name_size (const Member *member)
 {
@@ -72,7 +47,7 @@ append_local (GByteArray   *bytes,
               const Member *member)
 {
   append_text (bytes, "PK\3\4", 4);
-  append_zeros (bytes, 22);
+  append_le (bytes, 0, 22);
   append_le (bytes, get_name_size (member), 2);
   append_le (bytes, 5, 2); /* extra: of another size than the directory's */
   append_text (bytes, member->name, get_name_size (member));
@@ -125,12 +100,12 @@ append_end64 (GByteArray *bytes,
 
   append_text (bytes, "PK\6\6", 4);
   append_le (bytes, 44, 8);
-  append_zeros (bytes, 12);
+  append_le (bytes, 0, 12);
   append_le (bytes, n_members, 8);
   append_le (bytes, n_members, 8);
   append_le (bytes, size, 8);
   append_le (bytes, begin, 8);
-  append_zeros (bytes, end->gap);
+  append_le (bytes, 0, end->gap);
   append_text (bytes, "PK\6\7", 4);
   append_le (bytes, 0, 4);
   append_le (bytes, end64_begin + end->end64_begin, 8);
@@ -152,7 +127,7 @@ append_end (GByteArray *bytes,
   if (end->is_zip64)
     append_end64 (bytes, end, n_members, begin, size);
   append_text (bytes, "PK\5\6", 4);
-  append_zeros (bytes, 6);
+  append_le (bytes, 0, 6);
   append_le (bytes, end->is_zip64 ? G_MAXUINT16 : n_members, 2);
   append_le (bytes, end->is_zip64 ? G_MAXUINT32 : size, 4);
   append_le (bytes, end->is_zip64 ? G_MAXUINT32 : begin, 4);
@@ -403,9 +378,9 @@ test_end_in_comment (void)
       bytes->data[bytes->len - 2] = n_before + 22 + 1;
       append_text (bytes, cases[i].before, n_before);
       append_text (bytes, "PK\5\6", 4);
-      append_zeros (bytes, 8);
+      append_le (bytes, 0, 8);
       append_le (bytes, cases[i].size, 4);
-      append_zeros (bytes, 7);
+      append_le (bytes, 0, 7);
 
       g_assert_true (mtl_zip_end_parse (bytes->data, bytes->len, bytes->len, &end, &error)
                      != cases[i].is_refused);
