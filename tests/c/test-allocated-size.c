@@ -12,18 +12,6 @@
 #define assert_allocated(before, size) \
   g_assert_cmpuint (mtl_get_allocated_size (), ==, (before) + (size))
 
-static MtlBuffer *
-new_buffer (MtlDevice      *device,
-            gsize           size,
-            MtlStorageMode  mode)
-{
-  g_autoptr (GError) error = NULL;
-  MtlBuffer *buffer = mtl_buffer_new (device, size, mode, &error);
-
-  g_assert_no_error (error);
-  return buffer;
-}
-
 static void
 test_counts_allocations (void)
 {

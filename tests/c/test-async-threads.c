@@ -22,19 +22,6 @@ new_numbers (void)
   return view;
 }
 
-static MtlStridedView *
-new_zeros (gint64   n_rows,
-           gint64   n_columns,
-           MtlDType dtype)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, DIMS (n_rows, n_columns),
-                                                     MTL_STORAGE_MODE_DEFAULT, &error);
-
-  g_assert_no_error (error);
-  return view;
-}
-
 static gboolean
 is_transposed (MtlStridedView *view)
 {
@@ -355,7 +342,7 @@ test_comparisons (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) numbers = new_numbers ();
-  g_autoptr (MtlStridedView) zeros = new_zeros (N_ROWS, N_COLUMNS, MTL_DTYPE_FLOAT32);
+  g_autoptr (MtlStridedView) zeros = new_zeros (MTL_DTYPE_FLOAT32, DIMS (N_ROWS, N_COLUMNS));
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   MtlStridedView *others[] = { numbers, zeros };
   Outcome cancelled;
@@ -424,7 +411,7 @@ test_results (void)
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) numbers = new_numbers ();
       g_autoptr (MtlStridedView) source = mtl_strided_view_transpose (numbers);
-      g_autoptr (MtlStridedView) view = new_zeros (N_COLUMNS, N_ROWS, MTL_DTYPE_FLOAT32);
+      g_autoptr (MtlStridedView) view = new_zeros (MTL_DTYPE_FLOAT32, DIMS (N_COLUMNS, N_ROWS));
       g_autoptr (MtlStridedView) result = NULL;
       Outcome outcome;
 
@@ -454,7 +441,7 @@ test_cancelled_before (void)
       g_autoptr (GCancellable) cancellable = g_cancellable_new ();
       g_autoptr (MtlStridedView) numbers = new_numbers ();
       g_autoptr (MtlStridedView) source = mtl_strided_view_transpose (numbers);
-      g_autoptr (MtlStridedView) view = new_zeros (N_COLUMNS, N_ROWS, MTL_DTYPE_FLOAT32);
+      g_autoptr (MtlStridedView) view = new_zeros (MTL_DTYPE_FLOAT32, DIMS (N_COLUMNS, N_ROWS));
       Outcome outcome;
 
       outcome_init (&outcome);
@@ -475,7 +462,7 @@ test_cancelled_within (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  g_autoptr (MtlStridedView) view = new_zeros (6000, 6000, MTL_DTYPE_FLOAT32);
+  g_autoptr (MtlStridedView) view = new_zeros (MTL_DTYPE_FLOAT32, DIMS (6000, 6000));
   const float *data = mtl_strided_view_get_data (view);
   gint64 n_filled = 0;
   Outcome outcome;
@@ -506,7 +493,8 @@ new_unordered (MtlDType dtype,
                gint64   column_stride)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) memory = new_zeros (1, n * row_stride + column_stride + 1, dtype);
+  g_autoptr (MtlStridedView) memory = new_zeros (dtype,
+                                                 DIMS (1, n * row_stride + column_stride + 1));
   g_autoptr (MtlStridedLayout) layout =
     mtl_strided_layout_new (DIMS (n, 2), DIMS (row_stride, column_stride),
                             mtl_dtype_get_bits (dtype), &error);
@@ -570,7 +558,7 @@ test_unordered (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      g_autoptr (MtlStridedView) source = new_zeros (n, 2, cases[i].dtype);
+      g_autoptr (MtlStridedView) source = new_zeros (cases[i].dtype, DIMS (n, 2));
       guint8 *bytes = mtl_strided_view_get_data (source);
       gboolean was_stopped = FALSE;
 
@@ -601,8 +589,8 @@ static void
 test_errors (void)
 {
   GError *error = NULL;
-  g_autoptr (MtlStridedView) view = new_zeros (2, 3, MTL_DTYPE_FLOAT32);
-  g_autoptr (MtlStridedView) other = new_zeros (4, 5, MTL_DTYPE_FLOAT32);
+  g_autoptr (MtlStridedView) view = new_zeros (MTL_DTYPE_FLOAT32, DIMS (2, 3));
+  g_autoptr (MtlStridedView) other = new_zeros (MTL_DTYPE_FLOAT32, DIMS (4, 5));
   g_autoptr (MtlStridedView) read_only = mtl_strided_view_as_read_only (view);
   Outcome outcome;
 
@@ -626,7 +614,7 @@ static void
 test_progress_waits (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) view = new_zeros (2000, 2000, MTL_DTYPE_FLOAT32);
+  g_autoptr (MtlStridedView) view = new_zeros (MTL_DTYPE_FLOAT32, DIMS (2000, 2000));
   Outcome outcome;
 
   outcome_init (&outcome);
@@ -696,7 +684,7 @@ test_finalized_here (void)
     {
       for (guint i = 0; i < n_at_once; i++)
         {
-          MtlStridedView *view = new_zeros (1, 1, MTL_DTYPE_FLOAT32);
+          MtlStridedView *view = new_zeros (MTL_DTYPE_FLOAT32, DIMS (1, 1));
 
           g_object_weak_ref (G_OBJECT (view), on_finalized, &watched);
           mtl_strided_view_fill_double_async (view, 1, NULL, NULL, NULL, NULL, on_filled,

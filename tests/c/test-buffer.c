@@ -4,21 +4,11 @@
 
 #include <sys/mman.h>
 
-static MtlBuffer *
-new_buffer (gsize size)
-{
-  g_autoptr (GError) error = NULL;
-  MtlBuffer *buffer = mtl_buffer_new (NULL, size, MTL_STORAGE_MODE_HOST, &error);
-
-  g_assert_no_error (error);
-  return buffer;
-}
-
 /* A buffer of these characters, without the terminating one. */
 static MtlBuffer *
 new_buffer_of (const char *text)
 {
-  MtlBuffer *buffer = new_buffer (strlen (text));
+  MtlBuffer *buffer = new_buffer (NULL, strlen (text), MTL_STORAGE_MODE_HOST);
 
   memcpy (mtl_buffer_get_contents (buffer), text, strlen (text));
   return buffer;
@@ -35,7 +25,7 @@ test_new (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++)
     {
-      MtlBuffer *buffer = new_buffer (sizes[i]);
+      MtlBuffer *buffer = new_buffer (NULL, sizes[i], MTL_STORAGE_MODE_HOST);
       const guint8 *contents = mtl_buffer_get_contents (buffer);
 
       g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, sizes[i]);
@@ -111,7 +101,7 @@ static void
 test_huge_pages (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlBuffer) zeros = new_buffer (HUGE_SIZE);
+  g_autoptr (MtlBuffer) zeros = new_buffer (NULL, HUGE_SIZE, MTL_STORAGE_MODE_HOST);
   g_autoptr (MtlBuffer) buffer = mtl_buffer_new_uninitialized (mtl_device_get_host (), HUGE_SIZE,
                                                                MTL_STORAGE_MODE_HOST, &error);
   g_autofree char *flags = get_page_flags (mtl_buffer_get_contents (buffer));
@@ -130,7 +120,7 @@ test_huge_pages (void)
 static void
 test_new_empty (void)
 {
-  g_autoptr (MtlBuffer) buffer = new_buffer (0);
+  g_autoptr (MtlBuffer) buffer = new_buffer (NULL, 0, MTL_STORAGE_MODE_HOST);
   g_autoptr (GError) local_error = NULL;
   g_autoptr (GBytes) nothing = g_bytes_new_static (NULL, 0);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("x", 1);
@@ -342,7 +332,7 @@ test_for_handle (void)
 static void
 test_properties (void)
 {
-  g_autoptr (MtlBuffer) buffer = new_buffer (24);
+  g_autoptr (MtlBuffer) buffer = new_buffer (NULL, 24, MTL_STORAGE_MODE_HOST);
   g_autoptr (MtlDevice) device = NULL;
   MtlStorageMode storage_mode;
   guint64 size;
@@ -403,7 +393,7 @@ test_out_of_bounds (void)
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlBuffer) parent = new_buffer_of ("0123456789");
   g_autoptr (MtlBuffer) buffer = mtl_buffer_slice (parent, 2, 6, &local_error);
-  g_autoptr (MtlBuffer) other = new_buffer (100);
+  g_autoptr (MtlBuffer) other = new_buffer (NULL, 100, MTL_STORAGE_MODE_HOST);
   g_autoptr (GBytes) seven = g_bytes_new_static ("1234567", 7);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("x", 1);
 
@@ -533,7 +523,7 @@ test_fill (void)
   for (gsize pattern_size = 1; pattern_size <= 16; pattern_size *= 2)
     {
       g_autoptr (GError) error = NULL;
-      g_autoptr (MtlBuffer) buffer = new_buffer (128);
+      g_autoptr (MtlBuffer) buffer = new_buffer (NULL, 128, MTL_STORAGE_MODE_HOST);
       g_autoptr (GBytes) bytes = g_bytes_new_static (pattern, pattern_size);
       const guint8 *contents = mtl_buffer_get_contents (buffer);
       const gsize offset = 3, size = 7 * pattern_size;
@@ -552,7 +542,7 @@ test_fill (void)
 static void
 test_fill_bad_pattern (void)
 {
-  g_autoptr (MtlBuffer) buffer = new_buffer (64);
+  g_autoptr (MtlBuffer) buffer = new_buffer (NULL, 64, MTL_STORAGE_MODE_HOST);
   const gsize bad[] = { 0, 3, 5, 6, 7, 9, 12, 15, 17, 32 };
   const guint8 pattern[32] = { 0 };
   g_autoptr (GBytes) four = g_bytes_new_static (pattern, 4);
@@ -574,8 +564,8 @@ static void
 test_equal (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlBuffer) buffer = new_buffer (16);
-  g_autoptr (MtlBuffer) other = new_buffer (16);
+  g_autoptr (MtlBuffer) buffer = new_buffer (NULL, 16, MTL_STORAGE_MODE_HOST);
+  g_autoptr (MtlBuffer) other = new_buffer (NULL, 16, MTL_STORAGE_MODE_HOST);
   g_autoptr (MtlBuffer) whole = mtl_buffer_slice (buffer, 0, 16, &error);
   g_autoptr (MtlBuffer) a = mtl_buffer_slice (buffer, 4, 8, &error);
   g_autoptr (MtlBuffer) b = mtl_buffer_slice (whole, 4, 8, &error);

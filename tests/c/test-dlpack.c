@@ -2,17 +2,6 @@
 
 #include "dlpack-producer.h"
 
-static MtlStridedView *
-new_zeros (void)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT32,
-                                                     DIMS (2, 3), MTL_STORAGE_MODE_DEFAULT, &error);
-
-  g_assert_no_error (error);
-  return view;
-}
-
 static MtlDlpackTensor *
 export (MtlStridedView *view,
         MtlDlpackFlags  flags)
@@ -37,7 +26,7 @@ test_structs (void)
 static void
 test_getters (void)
 {
-  g_autoptr (MtlStridedView) view = new_zeros ();
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_FLOAT32, DIMS (2, 3));
   g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (view);
   g_autoptr (MtlDlpackTensor) tensor = export (locked, MTL_DLPACK_FLAGS_NONE);
   g_autoptr (MtlDlpackTensor) copy = export (view, MTL_DLPACK_FLAGS_COPY);
@@ -103,7 +92,7 @@ static void
 test_consumed_once (void)
 {
   g_autoptr (GError) local_error = NULL;
-  g_autoptr (MtlStridedView) view = new_zeros ();
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_FLOAT32, DIMS (2, 3));
   g_autoptr (MtlDlpackTensor) tensor = export (view, MTL_DLPACK_FLAGS_NONE);
   g_autoptr (MtlStridedView) back = mtl_strided_view_new_from_dlpack (tensor, &local_error);
 

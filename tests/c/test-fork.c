@@ -25,17 +25,6 @@ typedef struct
   gint is_over; /* atomic */
 } World;
 
-static MtlStridedView *
-new_zeros (MtlDType dtype)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, DIMS (SIZE),
-                                                     MTL_STORAGE_MODE_DEFAULT, &error);
-
-  g_assert_no_error (error);
-  return view;
-}
-
 static void
 world_init (World      *self,
             TestFolder *folder)
@@ -55,8 +44,8 @@ world_init (World      *self,
   *self = (World) {
     .read = open_file (file, MTL_TENSOR_FILE_MODE_READ),
     .mapped = open_file (file, MTL_TENSOR_FILE_MODE_MAP),
-    .bytes = new_zeros (MTL_DTYPE_UINT8),
-    .copy = new_zeros (MTL_DTYPE_UINT8),
+    .bytes = host_zeros (MTL_DTYPE_UINT8, DIMS (SIZE)),
+    .copy = host_zeros (MTL_DTYPE_UINT8, DIMS (SIZE)),
     .event = mtl_event_new (mtl_device_get_host (), NULL),
   };
   memcpy (mtl_strided_view_get_data (self->bytes), bytes, SIZE);
@@ -138,7 +127,7 @@ assert_fills_async (void)
 {
   g_autoptr (GMainContext) context = g_main_context_new ();
   g_autoptr (GAsyncResult) filled = NULL, waited = NULL, synchronized = NULL;
-  g_autoptr (MtlStridedView) view = new_zeros (MTL_DTYPE_UINT8);
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (SIZE));
   g_autoptr (MtlEvent) event = mtl_event_new (mtl_device_get_host (), NULL);
   guint n_calls = 0;
 

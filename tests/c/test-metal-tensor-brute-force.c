@@ -6,29 +6,12 @@
 #include "mtl-metal-tensor-private.h"
 
 #include "mtl-error.h"
+#include "metal-tensor-types.h"
 #include "test-utils.h"
 
 #define NEWEST MTL_MACOS (27, 0)
 #define MAX_CANDIDATES 512
 #define ML MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING
-
-typedef struct
-{
-  MtlDType dtype;
-  guint value;
-  guint major, minor;
-} KnownType;
-
-static const KnownType known_types[] = {
-  { MTL_DTYPE_FLOAT32, 3, 26, 0 },          { MTL_DTYPE_FLOAT16, 16, 26, 0 },
-  { MTL_DTYPE_BFLOAT16, 121, 26, 0 },       { MTL_DTYPE_INT8, 45, 26, 0 },
-  { MTL_DTYPE_UINT8, 49, 26, 0 },           { MTL_DTYPE_INT16, 37, 26, 0 },
-  { MTL_DTYPE_UINT16, 41, 26, 0 },          { MTL_DTYPE_INT32, 29, 26, 0 },
-  { MTL_DTYPE_UINT32, 33, 26, 0 },          { MTL_DTYPE_INT4, 143, 26, 4 },
-  { MTL_DTYPE_UINT4, 144, 26, 4 },          { MTL_DTYPE_INT2, 150, 27, 0 },
-  { MTL_DTYPE_UINT2, 149, 27, 0 },          { MTL_DTYPE_FLOAT4_E2M1FN, 148, 27, 0 },
-  { MTL_DTYPE_FLOAT8_E4M3FN, 142, 27, 0 },  { MTL_DTYPE_FLOAT8_E5M2, 141, 27, 0 },
-};
 
 /* What is asked for. */
 typedef struct
@@ -490,7 +473,8 @@ test_enumerated (void)
 static void
 check_random (void)
 {
-  const KnownType *type = &known_types[g_test_rand_int_range (0, G_N_ELEMENTS (known_types))];
+  const MetalTensorType *type =
+    &metal_tensor_types[g_test_rand_int_range (0, G_N_ELEMENTS (metal_tensor_types))];
   gint64 unit = 1024 / mtl_dtype_get_bits (type->dtype);
   gint64 sorted_shape[18], sorted_strides[18], shape[18], strides[18];
   gint64 next = 1;
@@ -547,15 +531,15 @@ test_types (void)
     {
       MtlDType dtype = dtypes->values[i].value;
       g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
-      const KnownType *known = NULL;
+      const MetalTensorType *known = NULL;
       MtlMetalTensor tensor;
       MtlElementType type = mtl_element_type_new (dtype), vector = type;
 
       if (dtype == MTL_DTYPE_OTHER)
         continue;
-      for (gsize j = 0; j < G_N_ELEMENTS (known_types); j++)
-        if (known_types[j].dtype == dtype)
-          known = &known_types[j];
+      for (gsize j = 0; j < G_N_ELEMENTS (metal_tensor_types); j++)
+        if (metal_tensor_types[j].dtype == dtype)
+          known = &metal_tensor_types[j];
 
       g_assert_true (mtl_layout_new_dense (DIMS (32), MTL_ORDER_C, type.bits, &layout, NULL));
       vector.lanes = 4;

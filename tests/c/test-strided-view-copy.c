@@ -4,21 +4,6 @@
 
 #include <math.h>
 
-static MtlStridedView *
-new_view (MtlDType      dtype,
-          const gint64 *shape,
-          gsize         n_dims,
-          const double *values,
-          gsize         n_values)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_from_doubles (values, n_values, dtype, shape, n_dims,
-                                                            &error);
-
-  g_assert_no_error (error);
-  return view;
-}
-
 /* 0, 1, 2, … */
 static MtlStridedView *
 new_range (gsize         n,
@@ -30,7 +15,7 @@ new_range (gsize         n,
   for (gsize i = 0; i < n; i++)
     values[i] = i;
 
-  return new_view (MTL_DTYPE_INT32, shape, n_dims, values, n);
+  return from_doubles (MTL_DTYPE_INT32, shape, n_dims, values, n);
 }
 
 static void
@@ -81,7 +66,8 @@ test_casts (void)
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       g_autoptr (GError) error = NULL;
-      g_autoptr (MtlStridedView) source = new_view (cases[i].from, DIMS (1), &cases[i].value, 1);
+      g_autoptr (MtlStridedView) source = from_doubles (cases[i].from, DIMS (1),
+                                                        &cases[i].value, 1);
       g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (source, cases[i].to,
                                                                         MTL_ORDER_C, NULL, &error);
       g_autoptr (MtlStridedView) dest =
@@ -121,7 +107,7 @@ test_broadcast (void)
                                                                 MTL_STORAGE_MODE_DEFAULT,
                                                                 &local_error);
   g_autoptr (MtlStridedView) row = new_range (3, DIMS (3));
-  g_autoptr (MtlStridedView) column = new_view (MTL_DTYPE_INT8, DIMS (2, 1), DOUBLES (7, 8));
+  g_autoptr (MtlStridedView) column = from_doubles (MTL_DTYPE_INT8, DIMS (2, 1), DOUBLES (7, 8));
   g_autoptr (MtlStridedView) pair = new_range (2, DIMS (2));
   g_autoptr (MtlStridedView) cube = new_range (6, DIMS (1, 2, 3));
 
@@ -382,15 +368,17 @@ static void
 test_equal (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) a = new_view (MTL_DTYPE_INT32, DIMS (2, 2), DOUBLES (1, 2, 3, 4));
-  g_autoptr (MtlStridedView) b = new_view (MTL_DTYPE_FLOAT16, DIMS (2, 2), DOUBLES (1, 3, 2, 4));
+  g_autoptr (MtlStridedView) a = from_doubles (MTL_DTYPE_INT32, DIMS (2, 2), DOUBLES (1, 2, 3, 4));
+  g_autoptr (MtlStridedView) b = from_doubles (MTL_DTYPE_FLOAT16, DIMS (2, 2),
+                                               DOUBLES (1, 3, 2, 4));
   g_autoptr (MtlStridedView) turned = mtl_strided_view_transpose (b);
-  g_autoptr (MtlStridedView) flat = new_view (MTL_DTYPE_INT32, DIMS (4), DOUBLES (1, 2, 3, 4));
+  g_autoptr (MtlStridedView) flat = from_doubles (MTL_DTYPE_INT32, DIMS (4), DOUBLES (1, 2, 3, 4));
   g_autoptr (MtlStridedView) complex = mtl_strided_view_to_dtype (a, MTL_DTYPE_COMPLEX64,
                                                                   MTL_ORDER_C, NULL, &error);
-  g_autoptr (MtlStridedView) nan = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (NAN));
-  g_autoptr (MtlStridedView) zero = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (0.0));
-  g_autoptr (MtlStridedView) minus_zero = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (-0.0));
+  g_autoptr (MtlStridedView) nan = from_doubles (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (NAN));
+  g_autoptr (MtlStridedView) zero = from_doubles (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (0.0));
+  g_autoptr (MtlStridedView) minus_zero = from_doubles (MTL_DTYPE_FLOAT64, DIMS (1),
+                                                        DOUBLES (-0.0));
 
   g_assert_true (mtl_strided_view_array_equal (a, a, MTL_COMPARE_FLAGS_NONE, NULL, &error));
   g_assert_true (mtl_strided_view_array_equal (a, turned, MTL_COMPARE_FLAGS_NONE, NULL, &error));
@@ -410,10 +398,10 @@ test_equal_nan (void)
 {
   const MtlCompareFlags equal_nan = MTL_COMPARE_FLAGS_EQUAL_NAN;
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) a = new_view (MTL_DTYPE_FLOAT64, DIMS (2), DOUBLES (1, NAN));
-  g_autoptr (MtlStridedView) b = new_view (MTL_DTYPE_FLOAT16, DIMS (2), DOUBLES (1, -NAN));
-  g_autoptr (MtlStridedView) other = new_view (MTL_DTYPE_FLOAT64, DIMS (2), DOUBLES (2, NAN));
-  g_autoptr (MtlStridedView) ints = new_view (MTL_DTYPE_INT32, DIMS (2), DOUBLES (1, 0));
+  g_autoptr (MtlStridedView) a = from_doubles (MTL_DTYPE_FLOAT64, DIMS (2), DOUBLES (1, NAN));
+  g_autoptr (MtlStridedView) b = from_doubles (MTL_DTYPE_FLOAT16, DIMS (2), DOUBLES (1, -NAN));
+  g_autoptr (MtlStridedView) other = from_doubles (MTL_DTYPE_FLOAT64, DIMS (2), DOUBLES (2, NAN));
+  g_autoptr (MtlStridedView) ints = from_doubles (MTL_DTYPE_INT32, DIMS (2), DOUBLES (1, 0));
   g_autoptr (MtlStridedView) complex = mtl_strided_view_to_dtype (ints, MTL_DTYPE_COMPLEX64,
                                                                   MTL_ORDER_C, NULL, &error);
 
@@ -484,8 +472,8 @@ test_all_close (void)
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       g_autoptr (GError) error = NULL;
-      g_autoptr (MtlStridedView) a = new_view (MTL_DTYPE_FLOAT64, DIMS (1), &cases[i].a, 1);
-      g_autoptr (MtlStridedView) b = new_view (MTL_DTYPE_FLOAT64, DIMS (1), &cases[i].b, 1);
+      g_autoptr (MtlStridedView) a = from_doubles (MTL_DTYPE_FLOAT64, DIMS (1), &cases[i].a, 1);
+      g_autoptr (MtlStridedView) b = from_doubles (MTL_DTYPE_FLOAT64, DIMS (1), &cases[i].b, 1);
       gboolean close = mtl_strided_view_all_close (a, b, cases[i].rtol, cases[i].atol,
                                                    MTL_COMPARE_FLAGS_NONE, NULL, &error);
 

@@ -17,19 +17,6 @@ static const MtlDType complexes[] = {
   MTL_DTYPE_COMPLEX32, MTL_DTYPE_COMPLEX64, MTL_DTYPE_COMPLEX128,
 };
 
-static MtlStridedView *
-new_zeros (MtlDType      dtype,
-           const gint64 *shape,
-           gsize         n_dims)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, shape, n_dims,
-                                                     MTL_STORAGE_MODE_DEFAULT, &error);
-
-  g_assert_no_error (error);
-  return view;
-}
-
 static gboolean
 is_signed (MtlDType dtype)
 {

@@ -22,19 +22,6 @@ add_converted (MtlTensorFileBuilder *builder,
   assert_refuses (mtl_tensor_file_builder_write ((builder), (file), NULL, NULL, NULL, &error), \
                   (code), (value))
 
-static MtlStridedView *
-new_zeros (MtlDType      dtype,
-           const gint64 *shape,
-           gsize         n_dims)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, shape, n_dims,
-                                                     MTL_STORAGE_MODE_DEFAULT, &error);
-
-  g_assert_no_error (error);
-  return view;
-}
-
 /* Of bytes that tell where they stand, whatever they mean. */
 static MtlStridedView *
 new_matrix (MtlDType dtype,

@@ -15,16 +15,13 @@
   ((const double[]) { __VA_ARGS__ }), G_N_ELEMENTS (((const double[]) { __VA_ARGS__ }))
 #define NO_DIMS NULL, 0
 
-/* For an export that waits for nothing. */
-
 #define POW2(n) (G_GINT64_CONSTANT (1) << (n))
 
-/* The domain, the code, and that the message names the offending value; leaves
- * no error behind. */
-#define assert_failed(error, error_code, value) \
+/* Leaves no error behind. */
+#define assert_failed_with(error, domain, error_code, value) \
   G_STMT_START \
     { \
-      g_assert_error ((error), MTL_ERROR, (int) (error_code)); \
+      g_assert_error ((error), (domain), (int) (error_code)); \
       if (strstr ((error)->message, (value)) == NULL) \
         g_error ("%s:%d: “%s” does not name “%s”", __FILE__, __LINE__, (error)->message, \
                  (value)); \
@@ -32,7 +29,10 @@
     } \
   G_STMT_END
 
-/* That a call which returns an object gives none, and why. */
+/* The message names the offending value. */
+#define assert_failed(error, error_code, value) \
+  assert_failed_with (error, MTL_ERROR, error_code, value)
+
 /* What a getter gives is what the property of that name has, which is read-only. */
 #define assert_property(object, name, type, getter) \
   G_STMT_START \
@@ -47,6 +47,7 @@
     } \
   G_STMT_END
 
+/* A call that returns an object gives none. */
 #define assert_fails(call, error_code, value) \
   G_STMT_START \
     { \
@@ -136,6 +137,90 @@
 #define add_host_test g_test_add_func
 #define add_reachable_test g_test_add_func
 #endif
+
+static inline MtlBuffer *
+new_buffer (MtlDevice      *device,
+            gsize           size,
+            MtlStorageMode  mode)
+{
+  g_autoptr (GError) error = NULL;
+  MtlBuffer *buffer = mtl_buffer_new (device, size, mode, &error);
+
+  g_assert_no_error (error);
+  return buffer;
+}
+
+/* Zeros in the default device's memory. */
+static inline MtlStridedView *
+new_zeros (MtlDType      dtype,
+           const gint64 *shape,
+           gsize         n_dims)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, shape, n_dims,
+                                                     MTL_STORAGE_MODE_DEFAULT, &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+static inline MtlStridedView *
+host_zeros (MtlDType      dtype,
+            const gint64 *shape,
+            gsize         n_dims)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, shape, n_dims,
+                                                     MTL_STORAGE_MODE_DEFAULT, &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+static inline MtlStridedView *
+from_doubles (MtlDType      dtype,
+              const gint64 *shape,
+              gsize         n_dims,
+              const double *values,
+              gsize         n_values)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_strided_view_new_from_doubles (values, n_values, dtype, shape, n_dims,
+                                                            &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+/* Of a picture. One without channels has no third axis. */
+static inline double
+get_number_at (MtlStridedView *view,
+               gint64          row,
+               gint64          column,
+               gint64          channel)
+{
+  g_autoptr (GError) error = NULL;
+  const gint64 indices[] = { row, column, channel };
+  const double value = mtl_strided_view_get_double (view, indices,
+                                                    mtl_strided_view_get_n_dims (view), &error);
+
+  g_assert_no_error (error);
+  return value;
+}
+
+static inline void
+set_number_at (MtlStridedView *view,
+               gint64          row,
+               gint64          column,
+               gint64          channel,
+               double          value)
+{
+  g_autoptr (GError) error = NULL;
+  const gint64 indices[] = { row, column, channel };
+
+  mtl_strided_view_set_double (view, indices, mtl_strided_view_get_n_dims (view), value, &error);
+  g_assert_no_error (error);
+}
 
 /* 0, 1, 2, … */
 static inline MtlStridedView *

@@ -30,13 +30,9 @@ new_counting (MtlDType      dtype,
               const gint64 *shape,
               gsize         n_dims)
 {
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, shape, n_dims,
-                                                     MTL_STORAGE_MODE_DEFAULT, &error);
-  guint8 *data;
+  MtlStridedView *view = new_zeros (dtype, shape, n_dims);
+  guint8 *data = mtl_strided_view_get_data (view);
 
-  g_assert_no_error (error);
-  data = mtl_strided_view_get_data (view);
   for (gint64 i = 0;
        i < mtl_strided_layout_get_required_size (mtl_strided_view_get_layout (view), NULL); i++)
     data[i] = i * 7;

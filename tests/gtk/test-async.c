@@ -119,7 +119,7 @@ static gpointer
 call_both (gpointer data)
 {
   Outcome outcome = { g_thread_self (), data, 0, NULL, FALSE };
-  MtlStridedView *numbers = new_view (MTL_DTYPE_FLOAT32, DIMS (3, 5));
+  MtlStridedView *numbers = host_zeros (MTL_DTYPE_FLOAT32, DIMS (3, 5));
   g_autoptr (GBytes) bytes = g_bytes_new_take (g_malloc0 (60), 60);
   GdkTexture *texture = gdk_memory_texture_new (5, 3, GDK_MEMORY_R8G8B8A8, bytes, 20);
 

@@ -153,7 +153,7 @@ test_dtypes (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
     {
-      g_autoptr (MtlStridedView) view = new_view (dtypes[i], DIMS (16, 24));
+      g_autoptr (MtlStridedView) view = host_zeros (dtypes[i], DIMS (16, 24));
       guint8 *data = mtl_strided_view_get_data (view);
 
       for (gsize j = 0; j < 16 * 24 * mtl_dtype_get_bits (dtypes[i]) / 8; j++)
@@ -172,7 +172,7 @@ new_colors (MtlDType dtype,
             int      n_channels,
             guint8 (*expected)[4])
 {
-  MtlStridedView *colors = new_view (dtype, DIMS (n_colors, n_channels));
+  MtlStridedView *colors = host_zeros (dtype, DIMS (n_colors, n_channels));
   const double full = dtype == MTL_DTYPE_UINT8 || dtype == MTL_DTYPE_INT16 ? 255 : 1;
 
   for (int i = 0; i < n_colors; i++)
@@ -251,7 +251,7 @@ test_own_colors (void)
       const MtlDType dtype = dtypes[i % G_N_ELEMENTS (dtypes)];
       const double *scale = scales[g_test_rand_int_range (0, G_N_ELEMENTS (scales))];
       const int n_colors = i % 3 == 0 ? 256 : g_test_rand_int_range (1, 257);
-      g_autoptr (MtlStridedView) view = new_view (dtype, DIMS (16, 24));
+      g_autoptr (MtlStridedView) view = host_zeros (dtype, DIMS (16, 24));
       g_autoptr (MtlStridedView) colors = NULL;
       guint8 expected[256][4];
       guint8 *data = mtl_strided_view_get_data (view);
@@ -264,27 +264,12 @@ test_own_colors (void)
     }
 }
 
-static MtlStridedView *
-colors_from_doubles (MtlDType      dtype,
-                     const gint64 *shape,
-                     gsize         n_dims,
-                     const double *numbers,
-                     gsize         n)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *colors =
-    mtl_strided_view_new_from_doubles (numbers, n, dtype, shape, n_dims, &error);
-
-  g_assert_no_error (error);
-  return colors;
-}
-
 static void
 assert_colors_refused (MtlStridedView *colors,
                        const char     *message)
 {
   g_autoptr (MtlStridedView) owned = colors;
-  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32, DIMS (3, 5));
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_FLOAT32, DIMS (3, 5));
 
   assert_fails (mtl_gtk_colorize_with_colors (view, colors, 0, 1, NULL, &error),
                 MTL_ERROR_INVALID_ARGUMENT, message);
@@ -293,26 +278,26 @@ assert_colors_refused (MtlStridedView *colors,
 static void
 test_refused_colors (void)
 {
-  g_autoptr (MtlStridedView) line = new_view (MTL_DTYPE_FLOAT32, DIMS (3));
-  g_autoptr (MtlStridedView) colors = new_view (MTL_DTYPE_UINT8, DIMS (2, 3));
+  g_autoptr (MtlStridedView) line = host_zeros (MTL_DTYPE_FLOAT32, DIMS (3));
+  g_autoptr (MtlStridedView) colors = host_zeros (MTL_DTYPE_UINT8, DIMS (2, 3));
 
-  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (3)), "(3,)");
-  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (0, 3)), "(0, 3)");
-  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (257, 3)), "(257, 3)");
-  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (4, 2)), "(4, 2)");
-  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (4, 5)), "(4, 5)");
-  assert_colors_refused (new_view (MTL_DTYPE_BOOL, DIMS (4, 3)), "bool");
-  assert_colors_refused (new_view (MTL_DTYPE_COMPLEX64, DIMS (4, 3)), "complex64");
-  assert_colors_refused (new_view (MTL_DTYPE_OPAQUE_HANDLE32, DIMS (4, 3)), "opaque_handle32");
-  assert_colors_refused (colors_from_doubles (MTL_DTYPE_FLOAT32, DIMS (2, 3),
-                                              DOUBLES (0, 0, 0, 0, 255, 0)),
+  assert_colors_refused (host_zeros (MTL_DTYPE_UINT8, DIMS (3)), "(3,)");
+  assert_colors_refused (host_zeros (MTL_DTYPE_UINT8, DIMS (0, 3)), "(0, 3)");
+  assert_colors_refused (host_zeros (MTL_DTYPE_UINT8, DIMS (257, 3)), "(257, 3)");
+  assert_colors_refused (host_zeros (MTL_DTYPE_UINT8, DIMS (4, 2)), "(4, 2)");
+  assert_colors_refused (host_zeros (MTL_DTYPE_UINT8, DIMS (4, 5)), "(4, 5)");
+  assert_colors_refused (host_zeros (MTL_DTYPE_BOOL, DIMS (4, 3)), "bool");
+  assert_colors_refused (host_zeros (MTL_DTYPE_COMPLEX64, DIMS (4, 3)), "complex64");
+  assert_colors_refused (host_zeros (MTL_DTYPE_OPAQUE_HANDLE32, DIMS (4, 3)), "opaque_handle32");
+  assert_colors_refused (from_doubles (MTL_DTYPE_FLOAT32, DIMS (2, 3),
+                                       DOUBLES (0, 0, 0, 0, 255, 0)),
                          "Channel 1 of color 1 is 255");
-  assert_colors_refused (colors_from_doubles (MTL_DTYPE_FLOAT64, DIMS (1, 3),
-                                              DOUBLES (0, NAN, 0)), "is nan");
-  assert_colors_refused (colors_from_doubles (MTL_DTYPE_INT32, DIMS (1, 3),
-                                              DOUBLES (-1, 0, 256)), "is -1");
-  assert_colors_refused (colors_from_doubles (MTL_DTYPE_INT32, DIMS (1, 3),
-                                              DOUBLES (1, 0, 256)), "is 256");
+  assert_colors_refused (from_doubles (MTL_DTYPE_FLOAT64, DIMS (1, 3),
+                                       DOUBLES (0, NAN, 0)), "is nan");
+  assert_colors_refused (from_doubles (MTL_DTYPE_INT32, DIMS (1, 3),
+                                       DOUBLES (-1, 0, 256)), "is -1");
+  assert_colors_refused (from_doubles (MTL_DTYPE_INT32, DIMS (1, 3),
+                                       DOUBLES (1, 0, 256)), "is 256");
   assert_fails (mtl_gtk_colorize_with_colors (line, colors, 0, 1, NULL, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "has 1 dimension");
 }
@@ -325,7 +310,7 @@ test_special_values (void)
     mtl_strided_view_new_from_doubles (DOUBLES (NAN, INFINITY, -INFINITY, 1.79769e308,
                                                   -1.79769e308, 5e-324, -0.0, 0, 1, -1, 0.5, 1e300),
                                          MTL_DTYPE_FLOAT64, DIMS (2, 6), &error);
-  g_autoptr (MtlStridedView) integers = new_view (MTL_DTYPE_INT64, DIMS (1, 3));
+  g_autoptr (MtlStridedView) integers = host_zeros (MTL_DTYPE_INT64, DIMS (1, 3));
   gint64 *data = mtl_strided_view_get_data (integers);
 
   assert_colored (view, MTL_GTK_COLOR_MAP_HEAT, 0, 1);
@@ -438,7 +423,7 @@ static void
 test_layouts (void)
 {
   static const char *const parts[] = { "...", "::-1", ":, ::-1", "::3, 1::2", "1:2", ":, 4:5" };
-  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32, DIMS (11, 13));
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_FLOAT32, DIMS (11, 13));
   g_autoptr (MtlStridedView) transposed = mtl_strided_view_transpose (view);
 
   for (int i = 0; i < 143; i++)
@@ -460,8 +445,8 @@ test_blocks (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++)
     {
-      g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32,
-                                                  DIMS (sizes[i][0], sizes[i][1]));
+      g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_FLOAT32,
+                                                    DIMS (sizes[i][0], sizes[i][1]));
       float *data = mtl_strided_view_get_data (view);
 
       for (gint64 j = 0; j < sizes[i][0] * sizes[i][1]; j++)
@@ -477,7 +462,7 @@ test_devices (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
-  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32, DIMS (5, 7));
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_FLOAT32, DIMS (5, 7));
   g_autoptr (MtlStridedView) elsewhere = NULL, pixels = NULL, expected = NULL;
 
   for (int i = 0; i < 35; i++)
@@ -494,8 +479,8 @@ test_devices (void)
 static void
 test_empty (void)
 {
-  g_autoptr (MtlStridedView) rows = new_view (MTL_DTYPE_FLOAT32, DIMS (0, 5));
-  g_autoptr (MtlStridedView) columns = new_view (MTL_DTYPE_FLOAT32, DIMS (5, 0));
+  g_autoptr (MtlStridedView) rows = host_zeros (MTL_DTYPE_FLOAT32, DIMS (0, 5));
+  g_autoptr (MtlStridedView) columns = host_zeros (MTL_DTYPE_FLOAT32, DIMS (5, 0));
 
   g_object_unref (colorize (rows, MTL_GTK_COLOR_MAP_HEAT, 0, 1));
   g_object_unref (colorize (columns, MTL_GTK_COLOR_MAP_HEAT, 0, 1));
@@ -504,9 +489,9 @@ test_empty (void)
 static void
 test_refused (void)
 {
-  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32, DIMS (3, 5));
-  g_autoptr (MtlStridedView) line = new_view (MTL_DTYPE_FLOAT32, DIMS (3));
-  g_autoptr (MtlStridedView) handles = new_view (MTL_DTYPE_OPAQUE_HANDLE32, DIMS (3, 5));
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_FLOAT32, DIMS (3, 5));
+  g_autoptr (MtlStridedView) line = host_zeros (MTL_DTYPE_FLOAT32, DIMS (3));
+  g_autoptr (MtlStridedView) handles = host_zeros (MTL_DTYPE_OPAQUE_HANDLE32, DIMS (3, 5));
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) cancelled = NULL;
 
@@ -570,7 +555,7 @@ test_async (void)
   g_autoptr (MtlStridedView) colors = new_colors (MTL_DTYPE_UINT8, 256, 4, bytes);
   g_autoptr (GError) failure = NULL;
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT16, DIMS (3, 5));
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT16, DIMS (3, 5));
   g_autoptr (MtlStridedView) pixels = NULL, expected = NULL;
 
   for (int i = 0; i < 15; i++)
@@ -604,15 +589,15 @@ test_no_color_map (void)
 {
   static const MtlDType gray_dtypes[] = { MTL_DTYPE_UINT8, MTL_DTYPE_UINT16, MTL_DTYPE_FLOAT16,
                                           MTL_DTYPE_FLOAT32 };
-  g_autoptr (MtlStridedView) doubles = new_view (MTL_DTYPE_FLOAT64, DIMS (2, 2));
-  g_autoptr (MtlStridedView) empty = new_view (MTL_DTYPE_UINT8, DIMS (0, 2));
+  g_autoptr (MtlStridedView) doubles = host_zeros (MTL_DTYPE_FLOAT64, DIMS (2, 2));
+  g_autoptr (MtlStridedView) empty = host_zeros (MTL_DTYPE_UINT8, DIMS (0, 2));
   g_autoptr (MtlStridedView) nothing = colorize (empty, MTL_GTK_COLOR_MAP_NONE, 0, 1);
 
   g_assert_cmpint (mtl_strided_view_get_volume (nothing), ==, 0);
   for (gsize i = 0; i < G_N_ELEMENTS (gray_dtypes); i++)
     {
       const double full = i == 0 ? 255 : i == 1 ? 65535 : 1;
-      g_autoptr (MtlStridedView) view = new_view (gray_dtypes[i], DIMS (16, 16));
+      g_autoptr (MtlStridedView) view = host_zeros (gray_dtypes[i], DIMS (16, 16));
       g_autoptr (MtlStridedView) pixels = NULL;
       const guint8 *data;
 

@@ -119,7 +119,7 @@ test_own_textures (void)
           g_autoptr (MtlStridedView) memory = NULL, source = NULL;
           g_autoptr (GdkTexture) texture = NULL;
 
-          memory = new_view (pixel.dtype, DIMS (5, 7, strlen (pixel.letters)));
+          memory = host_zeros (pixel.dtype, DIMS (5, 7, strlen (pixel.letters)));
           source = slice (memory, "1:4, 1:6");
           set_random_pixels (source, pixel.letters, premultiplied);
           texture = get_texture (source, channels,
@@ -139,7 +139,7 @@ check_downloads_by_gtk (GdkTexture *texture)
     {
       const Pixel gtk_pixel = { MTL_DTYPE_FLOAT32, "RGBA", premultiplied };
       g_autoptr (GdkTextureDownloader) downloader = gdk_texture_downloader_new (texture);
-      g_autoptr (MtlStridedView) gtk_view = new_view (MTL_DTYPE_FLOAT32, DIMS (3, 5, 4));
+      g_autoptr (MtlStridedView) gtk_view = host_zeros (MTL_DTYPE_FLOAT32, DIMS (3, 5, 4));
 
       gdk_texture_downloader_set_format (downloader,
                                          premultiplied ? GDK_MEMORY_R32G32B32A32_FLOAT_PREMULTIPLIED
@@ -172,7 +172,7 @@ test_other_textures (void)
         continue;
 
       premultiplied = (flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED) != 0;
-      pixels = new_view (dtype, DIMS (3, 5, strlen (orders[channels])));
+      pixels = host_zeros (dtype, DIMS (3, 5, strlen (orders[channels])));
       set_random_pixels (pixels, orders[channels], premultiplied);
       bytes = mtl_strided_view_dup_bytes (pixels, NULL, &error);
       texture = gdk_memory_texture_new (5, 3, format, bytes, g_bytes_get_size (bytes) / 3);
@@ -209,7 +209,7 @@ test_other_textures (void)
 static void
 test_color_states (void)
 {
-  g_autoptr (MtlStridedView) source = new_view (MTL_DTYPE_FLOAT32, DIMS (3, 5, 4));
+  g_autoptr (MtlStridedView) source = host_zeros (MTL_DTYPE_FLOAT32, DIMS (3, 5, 4));
   g_autoptr (MtlStridedView) linear = NULL, view = NULL;
   g_autoptr (GdkTexture) texture = NULL;
   g_autoptr (GError) error = NULL;
@@ -242,7 +242,7 @@ test_color_states (void)
 static void
 test_all_opacities (void)
 {
-  g_autoptr (MtlStridedView) source = new_view (MTL_DTYPE_UINT8, DIMS (256, 256, 4));
+  g_autoptr (MtlStridedView) source = host_zeros (MTL_DTYPE_UINT8, DIMS (256, 256, 4));
   g_autoptr (MtlStridedView) straight = NULL, premultiplied = NULL;
   g_autoptr (GdkTexture) texture = NULL, straight_texture = NULL;
   g_autofree guint8 *gtk_pixels = NULL;
@@ -309,7 +309,7 @@ test_all_products (void)
     {
       const MtlGtkChannels source_channels = with_alpha[i % G_N_ELEMENTS (with_alpha)];
       const MtlGtkChannels channels = with_alpha[i / G_N_ELEMENTS (with_alpha)];
-      g_autoptr (MtlStridedView) source = new_view (MTL_DTYPE_UINT8, DIMS (256, 257, 4));
+      g_autoptr (MtlStridedView) source = host_zeros (MTL_DTYPE_UINT8, DIMS (256, 257, 4));
       g_autoptr (MtlStridedView) pixels = NULL;
       g_autoptr (GdkTexture) texture = NULL;
       g_autofree guint8 *gtk_pixels = NULL;
@@ -339,8 +339,8 @@ test_blocks (void)
   for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++)
     {
       const gint64 n = sizes[i][0] * sizes[i][1];
-      g_autoptr (MtlStridedView) source = new_view (MTL_DTYPE_UINT8, DIMS (sizes[i][0], sizes[i][1],
-                                                                           4));
+      g_autoptr (MtlStridedView) source = host_zeros (MTL_DTYPE_UINT8,
+                                                      DIMS (sizes[i][0], sizes[i][1], 4));
       g_autoptr (MtlStridedView) pixels = NULL;
       g_autoptr (GdkTexture) texture = NULL;
       guint8 *data = mtl_strided_view_get_data (source);
@@ -417,7 +417,7 @@ test_gray_of_large_floats (void)
 static void
 test_refused (void)
 {
-  g_autoptr (MtlStridedView) source = new_view (MTL_DTYPE_UINT8, DIMS (3, 5, 3));
+  g_autoptr (MtlStridedView) source = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 5, 3));
   g_autoptr (GdkTexture) texture = get_texture (source, MTL_GTK_CHANNELS_RGB, 0);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) cancelled = NULL;
@@ -486,7 +486,7 @@ test_async (void)
   const Pixel source_pixel = { MTL_DTYPE_UINT16, "RGBA", FALSE };
   const Pixel pixel = { MTL_DTYPE_UINT16, "BGR", FALSE };
   g_autoptr (GError) failure = NULL;
-  g_autoptr (MtlStridedView) source = new_view (MTL_DTYPE_UINT16, DIMS (3, 5, 4));
+  g_autoptr (MtlStridedView) source = host_zeros (MTL_DTYPE_UINT16, DIMS (3, 5, 4));
   g_autoptr (GdkTexture) texture = get_texture (source, MTL_GTK_CHANNELS_RGBA, 0);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (MtlStridedView) view = NULL;
@@ -527,7 +527,7 @@ test_finalized_here (void)
     {
       for (guint i = 0; i < n_at_once; i++)
         {
-          g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, DIMS (1, 1, 3));
+          g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (1, 1, 3));
           g_autoptr (GdkTexture) texture = get_texture (view, MTL_GTK_CHANNELS_RGB, 0);
 
           g_object_weak_ref (G_OBJECT (texture), on_finalized, &watched);

@@ -35,48 +35,6 @@ get_dtype_name (MtlDType dtype)
   return names[next];
 }
 
-static inline double
-get_number_at (MtlStridedView *view,
-               gint64          row,
-               gint64          column,
-               gint64          channel)
-{
-  g_autoptr (GError) error = NULL;
-  const gint64 indices[] = { row, column, channel };
-  const double value = mtl_strided_view_get_double (view, indices,
-                                                    mtl_strided_view_get_n_dims (view), &error);
-
-  g_assert_no_error (error);
-  return value;
-}
-
-static inline void
-set_number_at (MtlStridedView *view,
-               gint64          row,
-               gint64          column,
-               gint64          channel,
-               double          value)
-{
-  g_autoptr (GError) error = NULL;
-  const gint64 indices[] = { row, column, channel };
-
-  mtl_strided_view_set_double (view, indices, mtl_strided_view_get_n_dims (view), value, &error);
-  g_assert_no_error (error);
-}
-
-static inline MtlStridedView *
-new_view (MtlDType       dtype,
-          const gint64  *shape,
-          gsize          n_dims)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, shape, n_dims,
-                                                     MTL_STORAGE_MODE_DEFAULT, &error);
-
-  g_assert_no_error (error);
-  return view;
-}
-
 /* Extreme ones among them. Premultiplied colors are not above the opacity. */
 static inline void
 set_random_pixels (MtlStridedView *view,
@@ -221,8 +179,8 @@ new_view_elsewhere (MtlDevice *device,
                     gint64     n_channels)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlBuffer) buffer = mtl_buffer_new (device, height * width * n_channels,
-                                                 MTL_STORAGE_MODE_PRIVATE, &error);
+  g_autoptr (MtlBuffer) buffer = new_buffer (device, height * width * n_channels,
+                                             MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (MtlStridedLayout) layout =
     mtl_strided_layout_new_dense (DIMS (height, width, n_channels), MTL_ORDER_C, 8, &error);
   MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, &error);

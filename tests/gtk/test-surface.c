@@ -93,7 +93,7 @@ test_draw (void)
     for (int cropped = 0; cropped <= 1; cropped++)
       {
         const gint64 n_channels = formats[i].n_channels;
-        g_autoptr (MtlStridedView) memory = new_view (formats[i].dtype, DIMS (5, 16, n_channels));
+        g_autoptr (MtlStridedView) memory = host_zeros (formats[i].dtype, DIMS (5, 16, n_channels));
         g_autoptr (MtlStridedView) view = slice (memory, cropped ? "1:4, 4:9" : "...");
         g_autoptr (MtlStridedView) same = NULL;
         cairo_surface_t *surface = get_surface (view, formats[i].format);
@@ -131,7 +131,7 @@ test_draw (void)
 static void
 test_gray_without_axis (void)
 {
-  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, DIMS (3, 8));
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 8));
   cairo_surface_t *surface = get_surface (view, CAIRO_FORMAT_A8);
 
   fill (surface);
@@ -143,7 +143,7 @@ test_gray_without_axis (void)
 static void
 test_one_row (void)
 {
-  g_autoptr (MtlStridedView) memory = new_view (MTL_DTYPE_UINT8, DIMS (1, 8));
+  g_autoptr (MtlStridedView) memory = host_zeros (MTL_DTYPE_UINT8, DIMS (1, 8));
   g_autoptr (MtlStridedView) view = slice (memory, ":, :5");
   cairo_surface_t *surface = get_surface (view, CAIRO_FORMAT_A8);
 
@@ -158,7 +158,7 @@ check_written (gsize i)
 {
   const int n_channels = formats[i].n_channels;
   const double full = get_full (formats[i].dtype);
-  g_autoptr (MtlStridedView) view = new_view (formats[i].dtype, DIMS (3, 8, n_channels));
+  g_autoptr (MtlStridedView) view = host_zeros (formats[i].dtype, DIMS (3, 8, n_channels));
   cairo_surface_t *surface = get_surface (view, formats[i].format);
   cairo_surface_t *screen = cairo_image_surface_create (formats[i].format, 8, 3);
   g_autoptr (MtlStridedView) pixels = get_view (screen);
@@ -343,7 +343,7 @@ test_end_of_memory (void)
 static void
 test_corner (void)
 {
-  g_autoptr (MtlStridedView) picture = new_view (MTL_DTYPE_UINT8, DIMS (20, 20, 4));
+  g_autoptr (MtlStridedView) picture = host_zeros (MTL_DTYPE_UINT8, DIMS (20, 20, 4));
   g_autoptr (MtlStridedView) corner = slice (picture, "10:, 10:");
   g_autoptr (MtlStridedView) edge = slice (picture, "10:, :10");
   g_autoptr (MtlStridedView) inside = slice (picture, "9:19, 10:");
@@ -406,18 +406,18 @@ test_views_refused (void)
     { ":, ::2", "not 8" }, { "..., ::-1", "not -1 elements apart" },
   };
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, DIMS (6, 7, 4));
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 7, 4));
   g_autoptr (MtlStridedView) read_only = mtl_strided_view_as_read_only (view);
-  g_autoptr (MtlStridedView) floats = new_view (MTL_DTYPE_FLOAT32, DIMS (6, 7, 4));
-  g_autoptr (MtlStridedView) rgb = new_view (MTL_DTYPE_UINT8, DIMS (6, 7, 3));
-  g_autoptr (MtlStridedView) odd = new_view (MTL_DTYPE_UINT8, DIMS (6, 7));
-  g_autoptr (MtlStridedView) ten = new_view (MTL_DTYPE_UINT8, DIMS (6, 10));
-  g_autoptr (MtlStridedView) thirteen = new_view (MTL_DTYPE_UINT8, DIMS (6, 13));
+  g_autoptr (MtlStridedView) floats = host_zeros (MTL_DTYPE_FLOAT32, DIMS (6, 7, 4));
+  g_autoptr (MtlStridedView) rgb = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 7, 3));
+  g_autoptr (MtlStridedView) odd = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 7));
+  g_autoptr (MtlStridedView) ten = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 10));
+  g_autoptr (MtlStridedView) thirteen = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 13));
   g_autoptr (MtlStridedView) padded = slice (thirteen, ":, :5");
-  g_autoptr (MtlStridedView) empty = new_view (MTL_DTYPE_UINT8, DIMS (0, 7, 4));
-  g_autoptr (MtlStridedView) tall = new_view (MTL_DTYPE_UINT8, DIMS (32768, 1, 4));
-  g_autoptr (MtlStridedView) wide = new_view (MTL_DTYPE_UINT8, DIMS (1, 32768, 4));
-  g_autoptr (MtlStridedView) bytes = new_view (MTL_DTYPE_UINT8, DIMS (7 * 28 + 1));
+  g_autoptr (MtlStridedView) empty = host_zeros (MTL_DTYPE_UINT8, DIMS (0, 7, 4));
+  g_autoptr (MtlStridedView) tall = host_zeros (MTL_DTYPE_UINT8, DIMS (32768, 1, 4));
+  g_autoptr (MtlStridedView) wide = host_zeros (MTL_DTYPE_UINT8, DIMS (1, 32768, 4));
+  g_autoptr (MtlStridedView) bytes = host_zeros (MTL_DTYPE_UINT8, DIMS (7 * 28 + 1));
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new_dense (DIMS (6, 7, 4), MTL_ORDER_C,
                                                                       8, &error);
   g_autoptr (MtlStridedView) misaligned = NULL, repeated = NULL, row = NULL;
@@ -462,7 +462,7 @@ test_views_refused (void)
 static void
 test_lifetimes (void)
 {
-  MtlStridedView *view = new_view (MTL_DTYPE_UINT8, DIMS (3, 5, 4));
+  MtlStridedView *view = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 5, 4));
   MtlStridedView *again;
   cairo_surface_t *surface = get_surface (view, CAIRO_FORMAT_ARGB32);
   GWeakRef weak;

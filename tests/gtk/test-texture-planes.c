@@ -134,7 +134,7 @@ test_all_formats (void)
 static void
 test_own_textures (void)
 {
-  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, DIMS (3, 5, 3));
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 5, 3));
   g_autoptr (GdkTexture) texture = get_texture (view, MTL_GTK_CHANNELS_RGB, 0);
   g_autoptr (MtlStridedView) plane = NULL;
   g_autoptr (GError) failure = NULL;

@@ -193,20 +193,20 @@ new_rows (Place    place,
   g_autofree char *part = NULL;
 
   if (place == DENSE)
-    return new_view (dtype, DIMS (height, width, n_channels));
+    return host_zeros (dtype, DIMS (height, width, n_channels));
 
   if (place == PADDED)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) pixels = NULL;
 
-      memory = new_view (dtype, DIMS (height, width * n_channels + 3));
+      memory = host_zeros (dtype, DIMS (height, width * n_channels + 3));
       part = g_strdup_printf (":, :%d", (int) (width * n_channels));
       pixels = slice (memory, part);
       return mtl_strided_view_reshape (pixels, DIMS (height, width, n_channels), &error);
     }
 
-  memory = new_view (dtype, DIMS (height + 2, width + 5, n_channels));
+  memory = host_zeros (dtype, DIMS (height + 2, width + 5, n_channels));
   part = g_strdup_printf ("1:%d, 2:%d", (int) height + 1, (int) width + 2);
   return slice (memory, part);
 }
@@ -359,7 +359,7 @@ new_misaligned (MtlDType dtype,
 {
   g_autoptr (GError) error = NULL;
   const gint64 shape[] = { 3, 5, n_channels };
-  g_autoptr (MtlStridedView) memory = new_view (MTL_DTYPE_UINT8, DIMS (3 * 5 * 4 * 4 + 1));
+  g_autoptr (MtlStridedView) memory = host_zeros (MTL_DTYPE_UINT8, DIMS (3 * 5 * 4 * 4 + 1));
   g_autoptr (MtlStridedLayout) layout =
     mtl_strided_layout_new_dense (shape, 3, MTL_ORDER_C, mtl_dtype_get_bits (dtype), &error);
   MtlStridedView *view = mtl_strided_view_new (mtl_strided_view_get_buffer (memory), layout, dtype,
@@ -390,7 +390,7 @@ test_copies (void)
             gboolean shared;
 
             memory = misaligned ? new_misaligned (pixel_dtypes[i], n_channels)
-                                : new_view (pixel_dtypes[i], DIMS (6, 8, n_channels));
+                                : host_zeros (pixel_dtypes[i], DIMS (6, 8, n_channels));
             view = misaligned ? g_object_ref (memory) : slice (memory, parts[j]);
             set_random_pixels (view, orders[channels], premultiplied);
 
@@ -422,7 +422,8 @@ test_gray (void)
 {
   for (int n_dims = 2; n_dims <= 3; n_dims++)
     {
-      g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, (gint64[]) { 3, 5, 1 }, n_dims);
+      g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, (gint64[]) { 3, 5, 1 },
+                                                    n_dims);
       g_autoptr (GdkTexture) texture = NULL;
       g_autoptr (GdkTexture) named = NULL;
       g_autofree guint8 *pixels = NULL, *named_pixels = NULL;
@@ -453,7 +454,7 @@ test_channels_by_number (void)
 
   for (gint64 n = 1; n <= 4; n++)
     {
-      g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, DIMS (3, 5, n));
+      g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 5, n));
       g_autoptr (GdkTexture) texture = NULL, named = NULL;
       g_autofree guint8 *pixels = NULL, *named_pixels = NULL;
 
@@ -469,7 +470,7 @@ test_channels_by_number (void)
 static void
 test_lifetimes (void)
 {
-  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, DIMS (3, 5, 3));
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 5, 3));
   g_autoptr (MtlStridedView) same = NULL;
   g_autoptr (GdkTexture) texture = get_texture (view, MTL_GTK_CHANNELS_RGB, 0);
   g_autofree guint8 *pixels = NULL;
@@ -496,7 +497,7 @@ test_lifetimes (void)
   g_weak_ref_clear (&weak);
 
   /* A texture gives no reference back too often. */
-  view = new_view (MTL_DTYPE_UINT8, DIMS (3, 5, 3));
+  view = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 5, 3));
   texture = get_texture (view, MTL_GTK_CHANNELS_RGB, 0);
   g_clear_object (&texture);
   g_assert_cmpint (G_OBJECT (view)->ref_count, ==, 1);
@@ -528,7 +529,7 @@ test_reasons_to_copy (void)
     { "..., ::-1", "the channels of a pixel are in reverse order" },
     { "..., :3", "3 elements apart, not 4" },
   };
-  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, DIMS (6, 7, 4));
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 7, 4));
   g_autoptr (MtlStridedView) planes = NULL, misaligned = NULL, row = NULL, rows = NULL;
   g_autoptr (GError) error = NULL;
 
@@ -543,12 +544,12 @@ test_reasons_to_copy (void)
   planes = mtl_strided_view_permute (view, AXES (0, 2, 1), &error);
   g_assert_no_error (error);
   g_clear_object (&planes);
-  view = (g_object_unref (view), new_view (MTL_DTYPE_UINT8, DIMS (3, 6, 7)));
+  view = (g_object_unref (view), host_zeros (MTL_DTYPE_UINT8, DIMS (3, 6, 7)));
   planes = mtl_strided_view_permute (view, AXES (1, 2, 0), &error);
   assert_refused (planes, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NEEDS_COPY,
                   "not 42 elements apart");
 
-  row = new_view (MTL_DTYPE_UINT8, DIMS (1, 7, 3));
+  row = host_zeros (MTL_DTYPE_UINT8, DIMS (1, 7, 3));
   rows = mtl_strided_view_broadcast_to (row, DIMS (6, 7, 3), &error);
   g_assert_no_error (error);
   assert_refused (rows, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NEEDS_COPY,
@@ -560,7 +561,7 @@ test_reasons_to_copy (void)
 
 #if !GTK_CHECK_VERSION (4, 12, 0)
   g_clear_object (&view);
-  view = new_view (MTL_DTYPE_UINT8, DIMS (6, 7));
+  view = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 7));
   assert_refused (view, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY,
                   "has no format for gray of type uint8");
 #endif
@@ -574,16 +575,16 @@ test_not_pictures (void)
     MTL_DTYPE_COMPLEX64, MTL_DTYPE_BOOL, MTL_DTYPE_FLOAT4_E2M1FN
   };
   static const gint64 empty[][3] = { { 0, 5, 3 }, { 5, 0, 3 }, { 0, 0, 3 } };
-  g_autoptr (MtlStridedView) line = new_view (MTL_DTYPE_UINT8, DIMS (5));
-  g_autoptr (MtlStridedView) cube = new_view (MTL_DTYPE_UINT8, DIMS (2, 3, 4, 4));
-  g_autoptr (MtlStridedView) none = new_view (MTL_DTYPE_UINT8, DIMS (3, 4, 0));
-  g_autoptr (MtlStridedView) five = new_view (MTL_DTYPE_UINT8, DIMS (3, 4, 5));
-  g_autoptr (MtlStridedView) rgb = new_view (MTL_DTYPE_UINT8, DIMS (3, 4, 3));
-  g_autoptr (MtlStridedView) gray = new_view (MTL_DTYPE_UINT8, DIMS (3, 4));
+  g_autoptr (MtlStridedView) line = host_zeros (MTL_DTYPE_UINT8, DIMS (5));
+  g_autoptr (MtlStridedView) cube = host_zeros (MTL_DTYPE_UINT8, DIMS (2, 3, 4, 4));
+  g_autoptr (MtlStridedView) none = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 4, 0));
+  g_autoptr (MtlStridedView) five = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 4, 5));
+  g_autoptr (MtlStridedView) rgb = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 4, 3));
+  g_autoptr (MtlStridedView) gray = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 4));
 
   for (gsize i = 0; i < G_N_ELEMENTS (other_dtypes); i++)
     {
-      g_autoptr (MtlStridedView) view = new_view (other_dtypes[i], DIMS (3, 4, 4));
+      g_autoptr (MtlStridedView) view = host_zeros (other_dtypes[i], DIMS (3, 4, 4));
 
       assert_refused (view, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT,
                       get_dtype_name (other_dtypes[i]));
@@ -591,7 +592,7 @@ test_not_pictures (void)
     }
   for (gsize i = 0; i < G_N_ELEMENTS (empty); i++)
     {
-      g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, empty[i], 3);
+      g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, empty[i], 3);
 
       assert_refused (view, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "at least 1 pixel");
     }
@@ -611,7 +612,7 @@ static void
 test_many_pixels (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) pixel = new_view (MTL_DTYPE_UINT8, DIMS (1, 1, 3));
+  g_autoptr (MtlStridedView) pixel = host_zeros (MTL_DTYPE_UINT8, DIMS (1, 1, 3));
   g_autoptr (MtlStridedView) view =
     mtl_strided_view_broadcast_to (pixel, DIMS ((gint64) G_MAXINT + 1, 1, 3), &error);
 
@@ -700,7 +701,7 @@ test_color_states (void)
     gdk_color_state_get_srgb (), gdk_color_state_get_srgb_linear (),
     gdk_color_state_get_rec2100_pq (), gdk_color_state_get_rec2100_linear ()
   };
-  g_autoptr (MtlStridedView) source = new_view (MTL_DTYPE_FLOAT32, DIMS (3, 5, 4));
+  g_autoptr (MtlStridedView) source = host_zeros (MTL_DTYPE_FLOAT32, DIMS (3, 5, 4));
   g_autoptr (GError) error = NULL;
   g_autoptr (GBytes) bytes = NULL;
 

@@ -15,18 +15,6 @@
 #define HEIGHT 30
 #define N_STEPS 12
 
-static MtlStridedView *
-zeros_new (void)
-{
-  static const gint64 shape[] = { HEIGHT, WIDTH, 3 };
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_UINT8, shape,
-                                                     3, MTL_STORAGE_MODE_DEFAULT, &error);
-
-  g_assert_no_error (error);
-  return view;
-}
-
 static void
 write_random (MtlStridedView *view,
               GdkRectangle   *where)
@@ -74,7 +62,7 @@ static void
 draw_changes (GskRenderer *renderer)
 {
   g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
-  g_autoptr (MtlStridedView) view = zeros_new ();
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (HEIGHT, WIDTH, 3));
   g_autoptr (GError) error = NULL;
   guint8 expected[WIDTH * HEIGHT * 3] = { 0 };
 
@@ -245,7 +233,7 @@ test_window (void)
   GtkWidget *window = gtk_window_new ();
   GtkWidget *picture = gtk_picture_new ();
   g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
-  g_autoptr (MtlStridedView) view = zeros_new ();
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (HEIGHT, WIDTH, 3));
   g_autoptr (GdkPaintable) shown = NULL;
   g_autoptr (GError) error = NULL;
 

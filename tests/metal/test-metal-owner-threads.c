@@ -53,16 +53,6 @@ end_owner (gpointer data)
   g_atomic_int_inc (&self->n_ended);
 }
 
-static void
-await_count (const int *count,
-             int        expected)
-{
-  for (int i = 0; i < 5000 && g_atomic_int_get (count) != expected; i++)
-    g_usleep (1000);
-
-  g_assert_cmpint (g_atomic_int_get (count), ==, expected);
-}
-
 /* The MTLBuffer of memory that is the owner's, with one reference, which is somebody else's. */
 static gpointer
 lend (Owner  *self,

@@ -3,27 +3,12 @@
 /* Views as tensors of Metal, and back. */
 
 #include "metal-tests.h"
+#include "metal-tensor-types.h"
 #include "../c/dlpack-structs.h"
 
 #define COMPUTE MTL_METAL_TENSOR_USAGE_COMPUTE
 #define ML MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING
 #define FLOAT32 3 /* an MTLTensorDataType */
-
-static const struct
-{
-  MtlDType dtype;
-  long value;
-  unsigned major, minor; /* of macOS */
-} types[] = {
-  { MTL_DTYPE_FLOAT32, 3, 26, 0 },         { MTL_DTYPE_FLOAT16, 16, 26, 0 },
-  { MTL_DTYPE_BFLOAT16, 121, 26, 0 },      { MTL_DTYPE_INT8, 45, 26, 0 },
-  { MTL_DTYPE_UINT8, 49, 26, 0 },          { MTL_DTYPE_INT16, 37, 26, 0 },
-  { MTL_DTYPE_UINT16, 41, 26, 0 },         { MTL_DTYPE_INT32, 29, 26, 0 },
-  { MTL_DTYPE_UINT32, 33, 26, 0 },         { MTL_DTYPE_INT4, 143, 26, 4 },
-  { MTL_DTYPE_UINT4, 144, 26, 4 },         { MTL_DTYPE_INT2, 150, 27, 0 },
-  { MTL_DTYPE_UINT2, 149, 27, 0 },         { MTL_DTYPE_FLOAT4_E2M1FN, 148, 27, 0 },
-  { MTL_DTYPE_FLOAT8_E4M3FN, 142, 27, 0 }, { MTL_DTYPE_FLOAT8_E5M2, 141, 27, 0 },
-};
 
 #define EXTENTS(...) ((const long[]) { __VA_ARGS__ })
 
@@ -186,27 +171,28 @@ test_round_trips (void)
 static void
 test_types (void)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
+  for (gsize i = 0; i < G_N_ELEMENTS (metal_tensor_types); i++)
     {
-      const gint64 row = 1024 / mtl_dtype_get_bits (types[i].dtype);
-      g_autoptr (MtlStridedView) view = new_view (UNIFIED, MTL_STORAGE_MODE_SHARED, types[i].dtype,
+      const MetalTensorType *type = &metal_tensor_types[i];
+      const gint64 row = 1024 / mtl_dtype_get_bits (type->dtype);
+      g_autoptr (MtlStridedView) view = new_view (UNIFIED, MTL_STORAGE_MODE_SHARED, type->dtype,
                                                   DIMS (2, 32), (const gint64[]) { row, 1 });
       g_autoptr (MtlStridedView) back = NULL;
       g_autofree char *version = g_strdup_printf ("needs macOS %u.%u, and this is macOS 26.%d",
-                                                  types[i].major, types[i].minor,
-                                                  types[i].major == 27 ? 9 : 3);
+                                                  type->major, type->minor,
+                                                  type->major == 27 ? 9 : 3);
 
-      if (types[i].major > 26 || types[i].minor > 0)
+      if (type->major > 26 || type->minor > 0)
         {
-          metal_double_set_macos (26, types[i].major == 27 ? 9 : 3);
+          metal_double_set_macos (26, type->major == 27 ? 9 : 3);
           check_no_tensor (view, COMPUTE, MTL_ERROR_NOT_SUPPORTED, version);
         }
 
-      metal_double_set_macos (types[i].major, types[i].minor);
-      check_tensor (to_tensor (view, COMPUTE), view, 0, COMPUTE, types[i].value, EXTENTS (32, 2),
+      metal_double_set_macos (type->major, type->minor);
+      check_tensor (to_tensor (view, COMPUTE), view, 0, COMPUTE, type->value, EXTENTS (32, 2),
                     EXTENTS (1, row), 2);
       back = from_tensor (to_tensor (view, COMPUTE));
-      g_assert_cmpint (mtl_strided_view_get_dtype (back), ==, types[i].dtype);
+      g_assert_cmpint (mtl_strided_view_get_dtype (back), ==, type->dtype);
       assert_same_values (back, view);
       metal_double_set_macos (27, 0);
     }
@@ -640,8 +626,8 @@ test_import_refused (void)
       g_autofree char *message = g_strdup_printf ("MTLTensorDataType %ld", type);
       gboolean is_known = FALSE;
 
-      for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
-        is_known = is_known || types[i].value == type;
+      for (gsize i = 0; i < G_N_ELEMENTS (metal_tensor_types); i++)
+        is_known = is_known || metal_tensor_types[i].value == type;
       description.data_type = type;
       if (!is_known)
         check_refused (&description, MTL_ERROR_NOT_SUPPORTED, message);

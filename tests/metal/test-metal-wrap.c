@@ -79,17 +79,6 @@ test_handle_in_heap (void)
   assert_buffer_bytes (buffer, 8, "heap", 4);
 }
 
-/* What Metal lets go of on a thread of its own is ended on another. */
-static void
-await_count (const int *count,
-             int        expected)
-{
-  for (int i = 0; i < 5000 && g_atomic_int_get (count) != expected; i++)
-    g_usleep (1000);
-
-  g_assert_cmpint (g_atomic_int_get (count), ==, expected);
-}
-
 /* Takes nothing of the handle, and ends the owner once. */
 static void
 check_refused (int         ordinal,

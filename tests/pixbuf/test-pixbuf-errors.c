@@ -36,7 +36,7 @@ test_new_from_view_needs_copy (void)
     { "..., :3", "(28, 4, 1)", "3 bytes apart, not 4" },
     { ":, 0:1, ::-1", "(28, 4, -1)", "the channels of a pixel are in reverse order" },
   };
-  g_autoptr (MtlStridedView) view = zeros_new (6, 7, 4);
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 7, 4));
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -90,7 +90,7 @@ static void
 test_new_from_view_planes (void)
 {
   static const int axes[] = { 1, 2, 0 };
-  g_autoptr (MtlStridedView) planes = zeros_new (3, 6, 7);
+  g_autoptr (MtlStridedView) planes = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 6, 7));
   g_autoptr (MtlStridedView) view = NULL, copy = NULL;
   g_autoptr (GdkPixbuf) pixbuf = NULL;
   g_autoptr (GError) error = NULL;

@@ -30,48 +30,6 @@ get_picture (MtlStridedView *view)
   return pixbuf;
 }
 
-static inline MtlStridedView *
-zeros_new (gint64 height,
-           gint64 width,
-           gint64 n_channels)
-{
-  g_autoptr (GError) error = NULL;
-  const gint64 shape[] = { height, width, n_channels };
-  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_UINT8, shape,
-                                                     3, MTL_STORAGE_MODE_DEFAULT, &error);
-
-  g_assert_no_error (error);
-  return view;
-}
-
-static inline gint64
-get_element (MtlStridedView *view,
-             gint64          row,
-             gint64          column,
-             gint64          channel)
-{
-  g_autoptr (GError) error = NULL;
-  const gint64 indices[] = { row, column, channel };
-  gint64 value = mtl_strided_view_get_int64 (view, indices, 3, &error);
-
-  g_assert_no_error (error);
-  return value;
-}
-
-static inline void
-set_element (MtlStridedView *view,
-             gint64          row,
-             gint64          column,
-             gint64          channel,
-             gint64          value)
-{
-  g_autoptr (GError) error = NULL;
-  const gint64 indices[] = { row, column, channel };
-
-  mtl_strided_view_set_int64 (view, indices, 3, value, &error);
-  g_assert_no_error (error);
-}
-
 /* All of the picture, by GdkPixbuf's own rule for where a sample lies. */
 static inline void
 assert_same_samples (GdkPixbuf      *pixbuf,
@@ -83,7 +41,7 @@ assert_same_samples (GdkPixbuf      *pixbuf,
   for (int row = 0; row < gdk_pixbuf_get_height (pixbuf); row++)
     for (int column = 0; column < gdk_pixbuf_get_width (pixbuf); column++)
       for (int channel = 0; channel < n_channels; channel++)
-        g_assert_cmpint (get_element (view, row, column, channel), ==,
+        g_assert_cmpint (get_number_at (view, row, column, channel), ==,
                          pixels[row * gdk_pixbuf_get_rowstride (pixbuf) + column * n_channels
                                 + channel]);
 }

@@ -39,7 +39,7 @@ test_get_view_rgb (void)
     gdk_pixbuf_get_pixels (pixbuf)[i] = i * 5;
   assert_same_samples (pixbuf, view);
 
-  set_element (view, 2, 4, 2, 99);
+  set_number_at (view, 2, 4, 2, 99);
   g_assert_cmpint (gdk_pixbuf_get_pixels (pixbuf)[46], ==, 99);
 }
 
@@ -54,9 +54,9 @@ test_get_view_rgba (void)
   dims = mtl_strided_view_get_shape (view, &n_dims);
   assert_dims (dims, n_dims, 4, 2, 4);
   for (int channel = 0; channel < 4; channel++)
-    g_assert_cmpint (get_element (view, 3, 1, channel), ==, channel + 1);
+    g_assert_cmpint (get_number_at (view, 3, 1, channel), ==, channel + 1);
 
-  set_element (view, 3, 1, 3, 200);
+  set_number_at (view, 3, 1, 3, 200);
   g_assert_cmpint (gdk_pixbuf_get_pixels (pixbuf)[3 * 8 + 1 * 4 + 3], ==, 200);
 }
 
@@ -71,7 +71,7 @@ test_get_view_subpixbuf (void)
   g_assert_true (mtl_strided_view_get_data (view) == pixels + 16 + 2 * 3);
   g_assert_cmpuint (mtl_buffer_get_size (mtl_strided_view_get_buffer (view)), ==, 16 + 9);
 
-  set_element (view, 1, 2, 0, 77);
+  set_number_at (view, 1, 2, 0, 77);
   g_assert_cmpint (pixels[2 * 16 + 4 * 3], ==, 77);
 
   /* The part keeps the whole alive, and the view keeps the part. */
@@ -79,7 +79,7 @@ test_get_view_subpixbuf (void)
   g_object_unref (pixbuf);
   g_clear_object (&part);
   g_assert_nonnull (pixbuf);
-  g_assert_cmpint (get_element (view, 1, 2, 0), ==, 77);
+  g_assert_cmpint (get_number_at (view, 1, 2, 0), ==, 77);
   g_clear_object (&view);
   g_assert_null (pixbuf);
 }
@@ -101,9 +101,9 @@ test_get_view_bytes (void)
   view = get_view (pixbuf);
   g_assert_true (mtl_strided_view_get_data (view) != data);
   g_assert_true (mtl_strided_view_get_data (view) == gdk_pixbuf_read_pixels (pixbuf));
-  g_assert_cmpint (get_element (view, 0, 0, 0), ==, 11);
+  g_assert_cmpint (get_number_at (view, 0, 0, 0), ==, 11);
 
-  set_element (view, 0, 0, 0, 12);
+  set_number_at (view, 0, 0, 0, 12);
   g_assert_cmpint (data[0], ==, 11);
   g_assert_cmpint (gdk_pixbuf_read_pixels (pixbuf)[0], ==, 12);
 
@@ -121,7 +121,7 @@ test_get_view_keeps_picture (void)
   g_object_add_weak_pointer (G_OBJECT (pixbuf), (gpointer *) &pixbuf);
   g_object_unref (pixbuf);
   g_assert_nonnull (pixbuf);
-  set_element (view, 2, 4, 2, 5);
+  set_number_at (view, 2, 4, 2, 5);
 
   g_assert_finalize_object (view);
   g_assert_nonnull (pixbuf);
@@ -161,7 +161,7 @@ static void
 test_new_from_view (gconstpointer n_channels_pointer)
 {
   gint64 n_channels = GPOINTER_TO_INT (n_channels_pointer);
-  g_autoptr (MtlStridedView) view = zeros_new (3, 5, n_channels);
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 5, n_channels));
   g_autoptr (GdkPixbuf) pixbuf = get_picture (view);
   g_autoptr (MtlStridedView) back = NULL;
   guint8 *pixels;
@@ -177,7 +177,7 @@ test_new_from_view (gconstpointer n_channels_pointer)
   for (guint i = 0; i < 15 * n_channels; i++)
     pixels[i] = i * 3;
   assert_same_samples (pixbuf, view);
-  set_element (view, 1, 2, 1, 250);
+  set_number_at (view, 1, 2, 1, 250);
   g_assert_cmpint (pixels[5 * n_channels + 2 * n_channels + 1], ==, 250);
 
   back = get_view (pixbuf);
@@ -187,7 +187,7 @@ test_new_from_view (gconstpointer n_channels_pointer)
 static void
 test_new_from_view_keeps_view (void)
 {
-  MtlStridedView *view = zeros_new (3, 5, 4);
+  MtlStridedView *view = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 5, 4));
   GdkPixbuf *pixbuf = get_picture (view);
   MtlStridedView *back = get_view (pixbuf);
 
@@ -198,14 +198,14 @@ test_new_from_view_keeps_view (void)
   g_object_unref (pixbuf);
   g_assert_nonnull (view);
   g_assert_nonnull (pixbuf);
-  set_element (back, 2, 4, 3, 8);
-  g_assert_cmpint (get_element (view, 2, 4, 3), ==, 8);
+  set_number_at (back, 2, 4, 3, 8);
+  g_assert_cmpint (get_number_at (view, 2, 4, 3), ==, 8);
 
   g_assert_finalize_object (back);
   g_assert_null (view);
   g_assert_null (pixbuf);
 
-  view = zeros_new (3, 5, 3);
+  view = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 5, 3));
   pixbuf = get_picture (view);
   g_assert_finalize_object (pixbuf);
   g_assert_finalize_object (view);
@@ -215,7 +215,7 @@ test_new_from_view_keeps_view (void)
 static void
 test_new_from_view_read_only (void)
 {
-  MtlStridedView *writable = zeros_new (3, 5, 3);
+  MtlStridedView *writable = host_zeros (MTL_DTYPE_UINT8, DIMS (3, 5, 3));
   MtlStridedView *view = mtl_strided_view_as_read_only (writable);
   g_autoptr (GdkPixbuf) pixbuf = get_picture (view);
   gpointer data = mtl_strided_view_get_data (writable);
@@ -225,7 +225,7 @@ test_new_from_view_read_only (void)
   g_object_unref (view);
 
   g_assert_true (gdk_pixbuf_read_pixels (pixbuf) == data);
-  set_element (writable, 2, 4, 2, 31);
+  set_number_at (writable, 2, 4, 2, 31);
   g_assert_cmpint (gdk_pixbuf_read_pixels (pixbuf)[44], ==, 31);
   g_assert_nonnull (view);
 
@@ -233,7 +233,7 @@ test_new_from_view_read_only (void)
   g_assert_true (pixels != data);
   g_assert_cmpint (pixels[44], ==, 31);
   pixels[44] = 32;
-  g_assert_cmpint (get_element (writable, 2, 4, 2), ==, 31);
+  g_assert_cmpint (get_number_at (writable, 2, 4, 2), ==, 31);
 
   /* The copy is GdkPixbuf's own: nothing of ours is held any more. */
   g_assert_null (view);
@@ -264,7 +264,7 @@ static const Part parts[] = {
 static void
 test_new_from_view_parts (void)
 {
-  g_autoptr (MtlStridedView) view = zeros_new (6, 7, 4);
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 7, 4));
   guint8 *data = mtl_strided_view_get_data (view);
 
   for (guint i = 0; i < 6 * 7 * 4; i++)
@@ -293,7 +293,7 @@ test_get_view_huge (void)
   g_autoptr (MtlStridedView) view = get_view (pixbuf);
 
   g_assert_cmpuint (mtl_buffer_get_size (mtl_strided_view_get_buffer (view)), ==, 2700000000u);
-  set_element (view, 29999, 29999, 2, 9);
+  set_number_at (view, 29999, 29999, 2, 9);
   g_assert_cmpint (data[2699999999u], ==, 9);
 
   munmap (data, HUGE_SIZE);

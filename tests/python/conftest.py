@@ -11,6 +11,8 @@ import os
 import random
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import gi
@@ -48,6 +50,17 @@ def call_apart(call):
     done = subprocess.run([sys.executable, "-c", f"import {call.partition('.')[0]}\n{call}"],
                           cwd=os.path.dirname(__file__), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def play_in_processes(play, cases):
+    """As many as asked for, or as there is time for: the more, the more processes. Returns the sums
+    of what the calls return, and their seeds."""
+    n_processes = min(os.cpu_count(), 1 + cases // 100_000)
+    arguments = [(f"{SEED} {i}", -(-cases // n_processes), SECONDS) for i in range(n_processes)]
+    with ProcessPoolExecutor(n_processes, get_context("spawn")) as others:
+        parts = [others.submit(play, *each) for each in arguments[1:]]
+        tallies = [play(*arguments[0]), *(part.result() for part in parts)]
+    return (*map(sum, zip(*tallies)), ", ".join(f"“{seed}”" for seed, *_ in arguments))
 
 
 DEFAULT = Mtl.Device.get_default()

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Views and layouts against NumPy's arrays, through random operations."""
 
-import os
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-
 import numpy as np
 import pytest
 from gi.repository import Mtl
@@ -25,16 +21,8 @@ def some(cases):
 
 
 def test_operations(cases):
-    """As many layouts as asked for, or as there is time for: the more, the more processes."""
-    n_processes = min(os.cpu_count(), 1 + cases // 100_000)
-    arguments = [(f"{conftest.SEED} {i}", -(-cases // n_processes), conftest.SECONDS)
-                 for i in range(n_processes)]
-    with ProcessPoolExecutor(n_processes, get_context("spawn")) as others:
-        parts = [others.submit(play_many, *each) for each in arguments[1:]]
-        tallies = [play_many(*arguments[0]), *(part.result() for part in parts)]
-    n_layouts, n_refused, n_cases = map(sum, zip(*tallies))
-    conftest.NOTES.append(f"{n_layouts} random layouts in operations, seeds "
-                          + ", ".join(f"“{seed}”" for seed, *_ in arguments))
+    n_layouts, n_refused, n_cases, seeds = conftest.play_in_processes(play_many, cases)
+    conftest.NOTES.append(f"{n_layouts} random layouts in operations, seeds {seeds}")
     assert n_refused > n_cases / 100
 
 
