@@ -1,25 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #import "metal-double-private.h"
-
-#include <mach/vm_page_size.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "metal-fixture.h"
-
-struct _MetalFixtureRun
-{
-  id<MTLCommandQueue> queue;
-  id<MTLCommandBuffer> commands;
-  id<MTLSharedEvent> go;
-};
-
-size_t
-metal_fixture_page_size (void)
-{
-  return vm_page_size;
-}
+#import "metal-fixture-common.h"
 
 void *
 metal_fixture_device (unsigned ordinal)
@@ -81,49 +63,9 @@ metal_fixture_buffer_new_in_heap (unsigned ordinal,
 }
 
 unsigned long
-metal_fixture_cpu_cache_mode (void *buffer)
-{
-  return [(id<MTLBuffer>) buffer cpuCacheMode];
-}
-
-unsigned long
-metal_fixture_hazard_tracking_mode (void *buffer)
-{
-  return [(id<MTLBuffer>) buffer hazardTrackingMode];
-}
-
-void
-metal_fixture_retain (void *object)
-{
-  [(id) object retain];
-}
-
-void
-metal_fixture_release (void *object)
-{
-  @autoreleasepool
-    {
-      [(id) object release];
-    }
-}
-
-unsigned long
 metal_fixture_retain_count (void *object)
 {
   return [(id) object retainCount];
-}
-
-unsigned
-metal_fixture_set_purgeable_state (void    *buffer,
-                                   unsigned state)
-{
-  @autoreleasepool
-    {
-      id<MTLHeap> heap = [(id<MTLBuffer>) buffer heap];
-
-      return (unsigned) (heap != nil ? [heap setPurgeableState: state]
-                                     : [(id<MTLBuffer>) buffer setPurgeableState: state]);
-    }
 }
 
 void
@@ -244,19 +186,6 @@ metal_fixture_event_new (unsigned ordinal)
   return event;
 }
 
-uint64_t
-metal_fixture_event_value (void *event)
-{
-  return [(id<MTLSharedEvent>) event signaledValue];
-}
-
-void
-metal_fixture_event_signal (void    *event,
-                            uint64_t value)
-{
-  [(id<MTLSharedEvent>) event setSignaledValue: value];
-}
-
 MetalFixtureRun *
 metal_fixture_submit (MetalFixtureKernel kernel,
                       void              *buffer,
@@ -268,18 +197,12 @@ metal_fixture_submit (MetalFixtureKernel kernel,
                       void              *signal,
                       uint64_t           signal_value)
 {
-  MetalFixtureRun *run = calloc (1, sizeof *run);
-  id<MTLDevice> device = ((MDBuffer *) buffer)->device;
+  MetalFixtureRun *run;
 
   md_set_fixture (true);
   @autoreleasepool
     {
-      run->queue = [device newCommandQueue];
-      run->go = [device newSharedEvent];
-      run->commands = [[run->queue commandBuffer] retain];
-      [run->commands encodeWaitForEvent: run->go value: 1];
-      if (wait_for != NULL)
-        [run->commands encodeWaitForEvent: (id<MTLEvent>) wait_for value: wait_value];
+      run = begin_run (((MDBuffer *) buffer)->device, wait_for, wait_value);
       [(MDCommandBuffer *) run->commands addOperation: (MDOperation) {
         .kind = kernel == METAL_FIXTURE_FILL ? MD_FILL : MD_ADD,
         .a = (MDObject *) buffer,
@@ -287,34 +210,8 @@ metal_fixture_submit (MetalFixtureKernel kernel,
         .size = size,
         .value = value,
       }];
-      if (signal != NULL)
-        [run->commands encodeSignalEvent: (id<MTLEvent>) signal value: signal_value];
-      [run->commands commit];
+      commit_run (run, signal, signal_value);
     }
   md_set_fixture (false);
   return run;
-}
-
-void
-metal_fixture_go (MetalFixtureRun *run)
-{
-  [run->go setSignaledValue: 1];
-}
-
-bool
-metal_fixture_finish (MetalFixtureRun *run)
-{
-  bool completed;
-
-  metal_fixture_go (run);
-  @autoreleasepool
-    {
-      [run->commands waitUntilCompleted];
-      completed = [run->commands status] == MTLCommandBufferStatusCompleted;
-      [run->commands release];
-      [run->queue release];
-      [run->go release];
-    }
-  free (run);
-  return completed;
 }
