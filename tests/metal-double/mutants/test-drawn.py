@@ -75,19 +75,30 @@ def test_including():
     assert not [name for name in found if not name.startswith("mtldl/")]
 
 
-def test_kinds():
-    """Each patch is of a kind, has an opening line, and names the test that notices it."""
-    for patch in mutants.PATCHES.glob("*.patch"):
-        mutant = mutants.Mutant(patch)
-        assert mutant.kind and mutant.noticed_by and mutant.sources, patch.name
-        assert re.match(r"\S.*[.]\nNoticed by: metal-", patch.read_text()), patch.name
+def test_series():
+    """Each mutant has a name, an opening line, and the test that notices it."""
+    all_mutants = mutants.read_mutants(())
+    for mutant in all_mutants:
+        assert mutant.kind and mutant.noticed_by and mutant.sources, mutant.name
+        assert re.match(r"[a-z0-9-]+\n\S.*[.]\nNoticed by: metal-", mutant.patch), mutant.name
+    assert len(all_mutants) > 200
+    names = [all_mutants[5].name, all_mutants[100].name]
+    assert [mutant.name for mutant in mutants.read_mutants(names)] == names
+
+
+def test_unknown_names():
+    try:
+        mutants.read_mutants(["none-such"])
+        raise AssertionError("it should be refused")
+    except mutants.Mistake as error:
+        assert "none-such" in str(error)
 
 
 def test_patches_apply():
     """What each patch changes is still there, as is known before the mutants run."""
-    for patch in mutants.PATCHES.glob("*.patch"):
+    for mutant in mutants.read_mutants(()):
         with tempfile.TemporaryDirectory() as folder:
-            mutants.Mutant(patch).texts(Path(folder))
+            mutant.texts(Path(folder))
 
 
 def test_table():
