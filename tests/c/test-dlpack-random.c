@@ -20,12 +20,7 @@ typedef __int128 Wide;
 
 typedef struct
 {
-  /* What the peer says. */
-  gboolean is_legacy;
-  gboolean has_deleter;
-  DLPackVersion version;
-  guint64 flags;
-  DLTensor tensor; /* but for the shape and the strides */
+  HostileProducer peer;
   gboolean has_shape;
   gboolean has_strides;
   gsize shape_shift; /* from where it is aligned */
@@ -37,8 +32,6 @@ typedef struct
   /* The memory of the elements. */
   guint8 *memory; /* or NULL if they lie nowhere */
   gboolean is_block;
-
-  HostileProducer producer; /* once all is drawn */
 } Case;
 
 /* What follows from that. */
@@ -87,8 +80,9 @@ draw_extreme (void)
 static Wide
 get_item_bits (const Case *self)
 {
-  const DLDataType *dtype = &self->tensor.dtype;
-  gboolean is_padded = !self->is_legacy && (self->flags & DL_PADDED) != 0 && dtype->bits < 8;
+  const DLDataType *dtype = &self->peer.tensor.dtype;
+  gboolean is_padded = !self->peer.is_legacy && (self->peer.flags & DL_PADDED) != 0
+                       && dtype->bits < 8;
 
   return (Wide) (is_padded ? 8 : dtype->bits) * dtype->lanes;
 }
@@ -109,7 +103,7 @@ has_addresses (gint32 device_type)
 static gboolean
 is_empty (const Case *self)
 {
-  for (int i = 0; i < self->tensor.ndim; i++)
+  for (int i = 0; i < self->peer.tensor.ndim; i++)
     if (self->shape[i] == 0)
       return TRUE;
 
@@ -131,7 +125,7 @@ derive_strides (const Case *self,
 {
   Wide stride = 1;
 
-  for (int i = self->tensor.ndim - 1; i >= 0; i--)
+  for (int i = self->peer.tensor.ndim - 1; i >= 0; i--)
     {
       verdict->strides[i] = self->has_strides ? self->strides[i] : (gint64) stride;
       stride = multiply (stride, MAX (self->shape[i], 1));
@@ -142,7 +136,7 @@ static void
 judge_elements (const Case *self,
                 Verdict    *verdict)
 {
-  const DLTensor *tensor = &self->tensor;
+  const DLTensor *tensor = &self->peer.tensor;
   Wide low = 0, high = 0, start, first, end;
   gboolean are_addresses = has_addresses (tensor->device.device_type), is_far;
 
@@ -183,11 +177,11 @@ judge_elements (const Case *self,
 static Verdict
 judge (const Case *self)
 {
-  const DLTensor *tensor = &self->tensor;
+  const DLTensor *tensor = &self->peer.tensor;
   Verdict verdict = { .item_bits = get_item_bits (self) };
   gboolean is_malformed;
 
-  if (!self->is_legacy && self->version.major != 1)
+  if (!self->peer.is_legacy && self->peer.version.major != 1)
     return (Verdict) { .may_fail = 1 << MTL_ERROR_NOT_SUPPORTED };
 
   if (tensor->ndim < 0 || tensor->ndim > MAX_DIMS
@@ -233,7 +227,7 @@ draw_layout (Case *self,
     .stepped = 20, .max_step = 3, .apart = 10, .max_gap = 3, .backwards = 15, .repeated = 9,
   };
 
-  self->tensor.ndim = self->n_there = n_dims;
+  self->peer.tensor.ndim = self->n_there = n_dims;
   for (int i = 0; i < n_dims; i++)
     {
       gboolean is_small = n_dims > 6;
@@ -249,17 +243,17 @@ draw_valid (Case *self)
   int kind = pick (0, 99);
 
   *self = (Case) {
-    .is_legacy = happens (40),
-    .has_deleter = !happens (5),
-    .version = { 1, pick (0, 4) },
-    .flags = pick (0, 7),
+    .peer.is_legacy = happens (40),
+    .peer.has_deleter = !happens (5),
+    .peer.version = { 1, pick (0, 4) },
+    .peer.flags = pick (0, 7),
     .has_shape = TRUE,
     .has_strides = happens (80),
-    .tensor.device = { 1, 0 },
-    .tensor.dtype = dtypes[pick (0, G_N_ELEMENTS (dtypes) - 1)],
+    .peer.tensor.device = { 1, 0 },
+    .peer.tensor.dtype = dtypes[pick (0, G_N_ELEMENTS (dtypes) - 1)],
   };
   draw_layout (self, kind < 90 ? pick (0, 4) : kind < 98 ? pick (5, 8) : MAX_DIMS);
-  if (self->tensor.ndim == 0)
+  if (self->peer.tensor.ndim == 0)
     self->has_shape = happens (50);
 }
 
@@ -267,16 +261,16 @@ draw_valid (Case *self)
 static void
 draw_limit (Case *self)
 {
-  DLTensor *tensor = &self->tensor;
+  DLTensor *tensor = &self->peer.tensor;
   int axis = tensor->ndim > 0 ? pick (0, tensor->ndim - 1) : -1;
 
   switch (pick (0, 8))
     {
     case 0:
-      self->flags = draw_bits ();
+      self->peer.flags = draw_bits ();
       break;
     case 1:
-      self->version.minor = (guint32) draw_bits ();
+      self->peer.version.minor = (guint32) draw_bits ();
       break;
     case 2:
       tensor->device.device_type = device_types[pick (0, G_N_ELEMENTS (device_types) - 1)];
@@ -311,7 +305,7 @@ draw_limit (Case *self)
         self->strides[axis] = (happens (50) ? 1 : -1) * POW2 (pick (13, 40));
       break;
     default:
-      self->tensor.device.device_id = g_test_rand_int ();
+      self->peer.tensor.device.device_id = g_test_rand_int ();
       break;
     }
 }
@@ -319,7 +313,7 @@ draw_limit (Case *self)
 static void
 draw_fault (Case *self)
 {
-  DLTensor *tensor = &self->tensor;
+  DLTensor *tensor = &self->peer.tensor;
   int axis = tensor->ndim > 0 ? pick (0, MIN (tensor->ndim, MAX_DIMS) - 1) : -1;
 
   switch (pick (0, 10))
@@ -367,7 +361,7 @@ draw_fault (Case *self)
       tensor->byte_offset = happens (50) ? G_MAXUINT64 - pick (0, 99) : draw_bits ();
       break;
     default:
-      self->version.major = happens (50) ? 0 : happens (50) ? 2 : (guint32) draw_bits () | 2;
+      self->peer.version.major = happens (50) ? 0 : happens (50) ? 2 : (guint32) draw_bits () | 2;
       break;
     }
 }
@@ -376,7 +370,7 @@ draw_fault (Case *self)
 static void
 place (Case *self)
 {
-  DLTensor *tensor = &self->tensor;
+  DLTensor *tensor = &self->peer.tensor;
   Verdict verdict;
   gsize size;
 
@@ -458,7 +452,7 @@ gather (const guint8  *origin,
 static gpointer
 get_origin (const Case *self)
 {
-  return (gpointer) ((guintptr) self->tensor.data + self->tensor.byte_offset);
+  return (gpointer) ((guintptr) self->peer.tensor.data + self->peer.tensor.byte_offset);
 }
 
 static void
@@ -466,7 +460,7 @@ gather_case (const Case    *self,
              const Verdict *verdict,
              guint8        *packed)
 {
-  gather (get_origin (self), self->shape, verdict->strides, self->tensor.ndim,
+  gather (get_origin (self), self->shape, verdict->strides, self->peer.tensor.ndim,
           verdict->item_bits, packed);
 }
 
@@ -490,7 +484,7 @@ check_view (MtlStridedView *view,
             const Case     *self,
             const Verdict  *verdict)
 {
-  const DLTensor *tensor = &self->tensor;
+  const DLTensor *tensor = &self->peer.tensor;
   gint32 device_type = tensor->device.device_type;
   gsize n_dims = tensor->ndim;
   const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
@@ -508,7 +502,7 @@ check_view (MtlStridedView *view,
   g_assert_cmpint (mtl_device_get_ordinal (mtl_strided_view_get_device (view)), ==,
                    device_type == 1 ? 0 : tensor->device.device_id);
   g_assert_true (mtl_strided_view_is_read_only (view)
-                 == (!self->is_legacy && (self->flags & DL_READ_ONLY) != 0));
+                 == (!self->peer.is_legacy && (self->peer.flags & DL_READ_ONLY) != 0));
   g_assert_true (mtl_strided_view_is_host_accessible (view) == is_readable);
   g_assert_true (mtl_strided_view_is_empty (view) == is_empty (self));
   if (!is_empty (self))
@@ -544,7 +538,7 @@ has_obstacle (const Case    *self,
   if (has_flag (request, MTL_DLPACK_FLAGS_NEGATIVE_STRIDES) || is_empty (self))
     return FALSE;
 
-  for (int i = 0; i < self->tensor.ndim; i++)
+  for (int i = 0; i < self->peer.tensor.ndim; i++)
     if (verdict->strides[i] < 0 && self->shape[i] > 1)
       return TRUE;
 
@@ -558,9 +552,9 @@ expect_export (const Case    *self,
                const Request *request,
                gboolean      *is_copy)
 {
-  gboolean is_read_only = !self->is_legacy && (self->flags & DL_READ_ONLY) != 0;
-  gboolean is_padded = !self->is_legacy && (self->flags & DL_PADDED) != 0
-                       && self->tensor.dtype.bits < 8;
+  gboolean is_read_only = !self->peer.is_legacy && (self->peer.flags & DL_READ_ONLY) != 0;
+  gboolean is_padded = !self->peer.is_legacy && (self->peer.flags & DL_PADDED) != 0
+                       && self->peer.tensor.dtype.bits < 8;
   gboolean is_here = request->device_type == MTL_DEVICE_TYPE_UNKNOWN
                      || (request->device_type == MTL_DEVICE_TYPE_CPU && request->device_id == 0);
   gboolean wants_copy = has_flag (request, MTL_DLPACK_FLAGS_COPY);
@@ -609,11 +603,11 @@ check_tensor (const DLTensor *tensor,
               gboolean        is_copy)
 {
   guint8 expected[MAX_MEMORY], packed[MAX_MEMORY];
-  gsize size = self->tensor.ndim * sizeof *self->shape;
+  gsize size = self->peer.tensor.ndim * sizeof *self->shape;
 
-  g_assert_cmpint (tensor->ndim, ==, self->tensor.ndim);
+  g_assert_cmpint (tensor->ndim, ==, self->peer.tensor.ndim);
   g_assert_cmpmem (tensor->shape, size, self->shape, size);
-  g_assert_cmpmem (&tensor->dtype, sizeof tensor->dtype, &self->tensor.dtype,
+  g_assert_cmpmem (&tensor->dtype, sizeof tensor->dtype, &self->peer.tensor.dtype,
                    sizeof tensor->dtype);
   g_assert_cmpint (tensor->device.device_type, ==, 1);
   g_assert_cmpint (tensor->device.device_id, ==, 0);
@@ -638,9 +632,9 @@ check_flags (const DLManagedTensorVersioned *managed,
              gboolean                        is_copy)
 {
   guint64 kept = DL_PADDED | (is_copy ? 0 : DL_READ_ONLY);
-  guint64 flags = self->is_legacy ? 0 : self->flags & kept;
+  guint64 flags = self->peer.is_legacy ? 0 : self->peer.flags & kept;
 
-  if (self->tensor.dtype.bits >= 8)
+  if (self->peer.tensor.dtype.bits >= 8)
     flags &= ~(guint64) DL_PADDED;
   g_assert_cmpuint (managed->flags, ==, flags | (is_copy ? DL_IS_COPIED : 0));
   g_assert_cmpuint (managed->version.major, ==, 1);
@@ -707,7 +701,7 @@ pass_on (MtlStridedView *view,
 
   g_assert_no_error (error);
   drop_anywhere (view);
-  g_assert_cmpint (self->producer.n_deleted, ==, self->has_deleter && is_copy);
+  g_assert_cmpint (self->peer.n_deleted, ==, self->peer.has_deleter && is_copy);
   check_tensor (legacy != NULL ? &legacy->dl_tensor : &versioned->dl_tensor, self, verdict,
                 is_copy);
   if (legacy != NULL)
@@ -726,7 +720,7 @@ take (const Case  *self,
       gpointer     managed,
       GError     **error)
 {
-  if (self->is_legacy)
+  if (self->peer.is_legacy)
     return mtl_strided_view_new_take_dlpack_legacy (managed, error);
 
   return mtl_strided_view_new_take_dlpack (managed, error);
@@ -761,10 +755,10 @@ check_alone (const Case          *self,
   g_autoptr (GError) error = NULL;
   gboolean is_valid;
 
-  if (!self->is_legacy && (self->version.major != 1 || (self->flags & DL_PADDED)))
+  if (!self->peer.is_legacy && (self->peer.version.major != 1 || (self->peer.flags & DL_PADDED)))
     return;
 
-  is_valid = mtl_dlpack_validate (self->is_legacy
+  is_valid = mtl_dlpack_validate (self->peer.is_legacy
                                     ? (gconstpointer) export->managed
                                     : &((DLManagedTensorVersioned *) export->managed)->dl_tensor,
                                   &error);
@@ -774,11 +768,8 @@ check_alone (const Case          *self,
 static HostileExport *
 give_away (Case *self)
 {
-  self->producer = (HostileProducer) {
-    self->is_legacy, self->has_deleter, self->version, self->flags, self->tensor,
-  };
   return hostile_export_new (
-    &self->producer,
+    &self->peer,
     (HostileDims) { self->has_shape ? self->shape : NULL, self->n_there, self->shape_shift },
     (HostileDims) { self->has_strides ? self->strides : NULL, self->n_there, self->strides_shift });
 }
@@ -811,16 +802,16 @@ run_case (void)
     g_assert_true (verdict.may_fail != 0);
   else
     {
-      g_assert_cmpint (self.producer.n_deleted, ==, 0);
+      g_assert_cmpint (self.peer.n_deleted, ==, 0);
       check_view (view, &self, &verdict);
-      if (self.tensor.device.device_type == 1)
+      if (self.peer.tensor.device.device_type == 1)
         pass_on (view, &self, &verdict, self.memory != NULL || is_empty (&self));
       else
         drop_anywhere (view);
     }
 
-  g_assert_cmpint (self.producer.n_deleted, ==, self.has_deleter);
-  if (!self.has_deleter)
+  g_assert_cmpint (self.peer.n_deleted, ==, self.peer.has_deleter);
+  if (!self.peer.has_deleter)
     hostile_export_free (export);
   if (self.memory != NULL)
     {

@@ -430,7 +430,6 @@ assert_format (TestFolder          *folder,
   g_autoptr (MtlStridedView) view = new_matrix (MTL_DTYPE_INT32, 3, 5);
   g_autoptr (GFile) file = get_file (folder, name);
   g_autoptr (MtlTensorFile) tensors = NULL;
-  g_autoptr (GError) error = NULL;
 
   add (builder, "x", view);
   write_tensors (builder, file);

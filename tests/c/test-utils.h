@@ -150,18 +150,27 @@ new_buffer (MtlDevice      *device,
   return buffer;
 }
 
-/* Zeros in the default device's memory. */
+static inline MtlStridedView *
+zeros_on (MtlDevice    *device,
+          MtlDType      dtype,
+          const gint64 *shape,
+          gsize         n_dims)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_strided_view_new_zeros (device, dtype, shape, n_dims,
+                                                     MTL_STORAGE_MODE_DEFAULT, &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+/* In the default device's memory. */
 static inline MtlStridedView *
 new_zeros (MtlDType      dtype,
            const gint64 *shape,
            gsize         n_dims)
 {
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, shape, n_dims,
-                                                     MTL_STORAGE_MODE_DEFAULT, &error);
-
-  g_assert_no_error (error);
-  return view;
+  return zeros_on (NULL, dtype, shape, n_dims);
 }
 
 static inline MtlStridedView *
@@ -169,12 +178,7 @@ host_zeros (MtlDType      dtype,
             const gint64 *shape,
             gsize         n_dims)
 {
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, shape, n_dims,
-                                                     MTL_STORAGE_MODE_DEFAULT, &error);
-
-  g_assert_no_error (error);
-  return view;
+  return zeros_on (mtl_device_get_host (), dtype, shape, n_dims);
 }
 
 static inline MtlStridedView *
