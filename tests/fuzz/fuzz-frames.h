@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "../c/bitwise-crc.h"
+#include "bitwise-crc.h"
 
 #include <gio/gio.h>
 #include <string.h>

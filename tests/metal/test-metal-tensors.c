@@ -3,7 +3,7 @@
 /* Views as tensors of Metal, and back. */
 
 #include "metal-tests.h"
-#include "../c/dlpack-structs.h"
+#include "dlpack-structs.h"
 
 #define COMPUTE MTL_METAL_TENSOR_USAGE_COMPUTE
 #define ML MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING
