@@ -8,7 +8,7 @@ ones for the same SEED. Those that compile and survive have to be in survivors.t
 The table at the end, and the report, have them by kind: those of a series by its name, drawn ones
 by what they change.
 
-Each file in tests/metal-double/mutants/ is a series of mutants, with a patch for each that makes
+Each file in tests/metal/double/mutants/ is a series of mutants, with a patch for each that makes
 one small mistake in the library. The sources that it changes are compiled and linked anew, and the
 tests have to fail with the library that comes out: first the one that it is “Noticed by”, then all.
 """
@@ -33,7 +33,7 @@ import builds
 import drawn
 
 ROOT = Path(__file__).resolve().parent.parent
-SERIES = ROOT / "tests" / "metal-double" / "mutants"
+SERIES = ROOT / "tests" / "metal" / "double" / "mutants"
 SEED = 18  # of what is drawn, if none is given
 BRIDGE = "mtldl/libmetal-bridge.a"  # of one source, which stands for itself in the link
 
@@ -55,8 +55,8 @@ def run(command, folder, **more):
 
 
 class Test:
-    def __init__(self, description):
-        self.name = description["name"]
+    def __init__(self, name, description):
+        self.name = name
         self.command = description["cmd"]
         self.environment = description["env"]
         self.seconds = 0
@@ -88,11 +88,12 @@ class Build:
     def __init__(self, folder, more_tests=None):
         self.folder = folder
         tests = json.loads(run(["meson", "introspect", "--tests", folder], folder))
-        self.tests = {test["name"]: Test(test) for test in tests
-                      if "mtldl:metal" in test["suite"] and "mtldl:metal-real" not in test["suite"]
-                      and test["cmd"][0].startswith(f"{folder}/tests/metal/")
-                      or more_tests and test["suite"][0] == "mtldl:c"
-                      and re.match(more_tests, test["name"])}
+        named = {Path(test["name"]).stem.removeprefix("test-"): test for test in tests
+                 if "mtldl:own-devices" in test["suite"]
+                 and re.fullmatch(r"metal/test-metal-[a-z-]+\.c", test["name"])
+                 or more_tests and "mtldl:c" in test["suite"]
+                 and re.match(more_tests, Path(test["name"]).name)}
+        self.tests = {name: Test(name, test) for name, test in named.items()}
         if not self.tests:
             raise Mistake("there are no tests over the double")
         programs = {os.path.relpath(test.command[0], folder) for test in self.tests.values()}
@@ -256,7 +257,7 @@ def try_mutants(mutants, build):
 
 def try_drawn(folder, n, seed):
     """Yields mutants that compile, and what killed each."""
-    build = Build(folder, "dlpack|device$")
+    build = Build(folder, r"test-(dlpack.*|device)\.c$")
     mistakes, tried = drawn.draw(ROOT, seed), set()
 
     def one(mutant):

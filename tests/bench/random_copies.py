@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-sys.path.append(str(next(folder / "support" for folder in Path(__file__).resolve().parents
-                         if (folder / "support").is_dir())))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 
 import drawn_layouts  # noqa: E402
 from drawn_layouts import Axes, below, dense_strides, happens, offset_bounds  # noqa: E402

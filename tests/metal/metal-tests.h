@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "../c/test-utils.h"
+#include "test-utils.h"
 
 #ifdef METAL_IS_REAL
 #include "metal-fixture-real.h"

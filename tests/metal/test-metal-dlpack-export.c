@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "metal-tests.h"
-#include "../c/dlpack-structs.h"
+#include "dlpack-structs.h"
 
 #define ANY_DEVICE NULL
 #define HOST mtl_device_get_host ()

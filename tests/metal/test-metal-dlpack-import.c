@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "metal-tests.h"
-#include "../c/dlpack-producer.h"
+#include "dlpack-producer.h"
 
 /* The producer's MTLBuffer holds int16 0, 1, 2, …: 12 of them. */
 #define N_VALUES 12

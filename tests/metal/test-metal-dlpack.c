@@ -4,7 +4,7 @@
  * a copy. */
 
 #include "metal-tests.h"
-#include "../c/dlpack-structs.h"
+#include "dlpack-structs.h"
 
 typedef enum
 {

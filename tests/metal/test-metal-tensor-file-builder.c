@@ -2,7 +2,7 @@
 
 /* Files of tensors, from memory of GPUs that the host may not reach. */
 
-#include "../c/test-tensor-file-builders.h"
+#include "test-tensor-file-builders.h"
 
 #include "metal-tests.h"
 

@@ -2,7 +2,7 @@
 
 /* Tensors of files in the memory of GPUs. */
 
-#include "../c/test-tensor-files.h"
+#include "test-tensor-files.h"
 
 #include "metal-tests.h"
 

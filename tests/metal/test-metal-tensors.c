@@ -3,8 +3,8 @@
 /* Views as tensors of Metal, and back. */
 
 #include "metal-tests.h"
+#include "dlpack-structs.h"
 #include "metal-tensor-types.h"
-#include "../c/dlpack-structs.h"
 
 #define COMPUTE MTL_METAL_TENSOR_USAGE_COMPUTE
 #define ML MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING
