@@ -13,7 +13,7 @@ import {functionsOfNamespace} from '../../support/typelib.js';
 const {gi} = imports;
 const {Buffer, Device, Event, StridedLayout, StridedView, TensorFile, TensorFileEntry} = Mtl;
 const table = Gio.File.new_for_uri(import.meta.url)
-    .resolve_relative_path('../../../introspection/defaults.ini');
+    .resolve_relative_path('../../../../introspection/defaults.ini');
 
 function valueOf(text, namespace) {
     if (/^[A-Z]/.test(text)) {
