@@ -5,14 +5,11 @@ import json
 import os
 import struct
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "python"))
-
-from tensor_files import lay_out, write_with_header  # noqa: E402
+from tensor_files import lay_out, write_with_header
 
 MTLDL = os.environ["MTLDL_COMMAND"]
 
