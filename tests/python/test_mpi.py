@@ -12,6 +12,7 @@ import pytest
 from gi.repository import Mtl
 
 from conftest import SEED
+from says import says
 
 pytest.importorskip("mpi4py", reason="mpi4py is among the pinned peers only")
 
@@ -113,7 +114,7 @@ def test_elements_are_those_of_mpi(tmp_path):
 
 def test_refusals():
     view = Mtl.StridedView.new_zeros(None, Mtl.DType.FLOAT4_E2M1FN, [8])
-    with pytest.raises(NotImplementedError, match="4 bits"):
+    with pytest.raises(NotImplementedError, match=says(4)):
         Mtl.mpi_datatype(view)
-    with pytest.raises(TypeError, match="ndarray is not a view"):
+    with pytest.raises(TypeError, match="ndarray"):
         Mtl.mpi_datatype(np.zeros(3))

@@ -12,6 +12,7 @@ import pytest
 from gi.repository import Mtl
 
 from dlpack_structs import Producer
+from says import says
 
 try:
     import ml_dtypes
@@ -449,7 +450,7 @@ def test_objects_of_ctypes():
 def test_texts_of_any_length():
     x = np.array(["1", "long" * 100], np.dtypes.StringDType())
     for call in (Mtl.asview, Mtl.array, lambda x: Mtl.zeros(2).copy_from(x)):
-        with pytest.raises(BufferError, match=r"astype\(float\)"):
+        with pytest.raises(BufferError, match=says("astype(float)")):
             call(x)
 
 
@@ -558,7 +559,7 @@ def test_masks_are_not_lost(tmp_path):
             calls += [Mtl.from_dlpack, lambda x: Mtl.from_dlpack(x, copy=True),
                       lambda x: operator.iadd(view, x), lambda x: view.array_equal(x)]
         for call in calls:
-            with pytest.raises(BufferError, match=r"x\.filled\(value\)"):
+            with pytest.raises(BufferError, match=says("x.filled(value)")):
                 call(x)
         assert not view.any()
 
@@ -631,7 +632,7 @@ def test_in_the_background(kind):
         assert view.tolist() == (2 * NUMBERS).tolist()
         assert await view.copy_from_async(3) and await view.copy_from_async([1, 2, 3])
         assert view.tolist() == [[1, 2, 3]] * 2
-        with pytest.raises(ValueError, match="300"):
+        with pytest.raises(ValueError, match=says(300)):
             await Mtl.zeros(3, "u1").copy_from_async([1, 2, 300])
 
     asyncio.run(copy())
