@@ -69,7 +69,7 @@ void assert_needs_copy (string pattern, ThrowingTest call) throws GLib.Error {
 		call ();
 		assert_not_reached ();
 	} catch (Mtl.Error.NEEDS_COPY e) {
-		assert_true (e.message.contains (pattern));
+		assert_says (e, { pattern });
 	}
 }
 
@@ -78,7 +78,7 @@ void assert_out_of_reach (ThrowingTest access) throws GLib.Error {
 		access ();
 		assert_not_reached ();
 	} catch (Mtl.Error.NOT_HOST_ACCESSIBLE e) {
-		assert_true (e.message.contains ("The host cannot access"));
+		assert_says (e, { "host" });
 	}
 }
 
