@@ -3,6 +3,10 @@
 
 import os
 import random
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "python"))
 
 # Also that of the processes that pytest may share the tests out to.
 SEED = int(os.environ.setdefault("MTL_TEST_SEED", str(random.SystemRandom().randrange(2**32))))
