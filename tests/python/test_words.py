@@ -31,13 +31,6 @@ def test_exceptions_name_the_function(call, name):
     assert str(info.value).removeprefix("Mtl.").startswith(name)
 
 
-def test_no_function_has_another_name():
-    for cls in (Mtl.StridedView, Mtl.Buffer, Mtl.StridedLayout, Mtl.TensorFile, Mtl.DType):
-        for name, function in vars(cls).items():
-            if callable(function) and hasattr(function, "__code__"):
-                assert function.__name__ == name and "<locals>" not in function.__qualname__
-
-
 def test_a_device_is_readable():
     assert repr(HOST) == str(HOST) == f"<Mtl.Device {HOST.get_name()!r} (1, 0)>"
     for device in Mtl.Device.list():
