@@ -226,8 +226,7 @@ def test_copies_that_go_out_leave_the_device_its_references():
 def goes_out(export, exception):
     try:
         export()
-    except exception as error:
-        assert "negative strides" in str(error)
+    except exception:
         return False
     return True
 

@@ -12,7 +12,7 @@ import pytest
 from gi.repository import Mtl
 
 from conftest import SEED
-from says import says
+from says import says, tells
 
 pytest.importorskip("mpi4py", reason="mpi4py is among the pinned peers only")
 
@@ -82,8 +82,7 @@ def test_halo_exchange(n, tmp_path):
     assert np.array_equal(np.load(path), heat((90, 70), 200))
     assert output.startswith(f"{n} processes, ")
     change = np.abs(heat((90, 70), 200) - heat((90, 70), 199)).max()
-    assert f"greatest change in step 200: {change:.6f}\n" in output
-    assert f"mean temperature: {heat((90, 70), 200).mean():.6f}\n" in output
+    assert tells(output, f"{change:.6f}", f"{heat((90, 70), 200).mean():.6f}")
     # The reference shows what four print.
     assert n != 4 or output == EXAMPLE.with_suffix(".txt").read_text()
 

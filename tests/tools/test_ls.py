@@ -282,8 +282,8 @@ def test_misaligned(tmp_path):
     header = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
     header += b" " * ((5 - len(header)) % 8)
     path = write(tmp_path / "a", header, bytes(4))
-    assert "aligned to              1 byte, 1 of them not aligned to their elements" in mtldl(
-        "ls", path)
+    aligned, = [line for line in mtldl("ls", path).splitlines() if "aligned" in line]
+    assert aligned.count("1") == 2
 
 
 def test_alignment_of_empty_tensors(tmp_path):
@@ -291,7 +291,8 @@ def test_alignment_of_empty_tensors(tmp_path):
     header = b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},'
     header += b'"none":{"dtype":"F64","shape":[0],"data_offsets":[1,1]}}'
     path = write(tmp_path / "a", header + b" " * (-len(header) % 8), bytes(1))
-    assert "of them" not in mtldl("ls", path)
+    aligned, = [line for line in mtldl("ls", path).splitlines() if "aligned" in line]
+    assert "1" not in aligned
     assert mtldl("check", "--alignment", path) == f"{path}: ok\n"
 
 
