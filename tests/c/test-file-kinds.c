@@ -101,7 +101,7 @@ test_cut_kinds (TestFolder    *folder,
 
         g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
         g_assert_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA);
-        g_assert_null (strstr (error->message, "larger than the format's limit"));
+        g_assert_false (says_value (error->message, "100000000"));
       }
 }
 
@@ -162,7 +162,7 @@ test_random_bytes (TestFolder    *folder,
       g_assert_true (error->domain == MTL_ERROR);
       g_assert_true (g_utf8_validate (error->message, -1, NULL));
       if (size >= 8 && bytes[7] != 0 && (size == 8 || bytes[8] != '{'))
-        g_assert_null (strstr (error->message, "larger than the format's limit"));
+        g_assert_false (says_value (error->message, "100000000"));
     }
 }
 
@@ -175,7 +175,7 @@ test_folder (TestFolder    *folder,
 
   g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY);
-  g_assert_nonnull (strstr (error->message, "is a folder without .safetensors"));
+  assert_says (error->message, ".safetensors & .npy & .npz");
 }
 
 int

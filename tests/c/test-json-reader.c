@@ -231,6 +231,22 @@ test_first_failure (void)
   assert_failed (error, MTL_ERROR_INVALID_DATA, "“{” & “[” & 0");
 }
 
+/* The tests themselves would pass for other values if this did not hold. */
+static void
+test_values_in_messages (void)
+{
+  static const char message[] = "12 of 128 bytes, (3, -4), 0.5 and uint8 at “a b”: 2^63, x-7";
+  static const char *const said[] = {
+    "12", "128", "(3, -4)", "-4", "0.5", "uint8", "“a b”", "2^63", "7", "3"
+  };
+  static const char *const not_said[] = { "1", "28", "4", "5", "0", "int8", "b”:2", "-12", "uint" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (said); i++)
+    g_assert_true (says_value (message, said[i]));
+  for (gsize i = 0; i < G_N_ELEMENTS (not_said); i++)
+    g_assert_false (says_value (message, not_said[i]));
+}
+
 static void
 test_quoted_text (void)
 {
@@ -279,6 +295,7 @@ main (int   argc,
   g_test_add_func ("/JsonReader/members-and-items", test_members_and_items);
   g_test_add_func ("/JsonReader/first-failure", test_first_failure);
   g_test_add_func ("/QuotedText/escapes", test_quoted_text);
+  g_test_add_func ("/JsonReader/values-in-messages", test_values_in_messages);
 
   return g_test_run ();
 }
