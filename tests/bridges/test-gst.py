@@ -134,7 +134,8 @@ class CapsArgumentTest(Test):
                      lambda caps: MtlGst.video_buffer_from_view(picture, caps),
                      lambda caps: MtlGst.video_buffer_from_views([picture], caps)]
         for fields in 'width=[1,4]', 'width={1,4}', 'width=4,framerate=[0/1,9/1]':
-            self.assert_refused('gst_caps_fixate()', f'video/x-raw,format=GRAY8,height=4,{fields}', functions)
+            self.assert_refused('gst_caps_fixate()', f'video/x-raw,format=GRAY8,height=4,{fields}',
+                                functions)
         self.assert_refused(0, 'EMPTY', functions)
         self.assert_refused(0, 'ANY', functions)
         self.assert_refused(2, 'video/x-raw;video/x-raw', functions)
@@ -369,7 +370,8 @@ class TensorTest(Test):
         self.assertEqual(MtlGst.buffer_get_n_tensors(buffer), 0)
         self.assertIsNone(MtlGst.buffer_get_tensor_id(buffer, 0))
         if Gst.version() < (1, 26):
-            self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', ['1.26'], MtlGst.buffer_add_tensor,
+            self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', ['1.26'],
+                               MtlGst.buffer_add_tensor,
                                buffer, 'scores', scores)
             self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', ['1.26'],
                                MtlGst.view_from_buffer_tensor, buffer, 0)

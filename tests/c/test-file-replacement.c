@@ -171,7 +171,7 @@ test_failures (TestFolder    *folder,
     const char *call;
     int code;
     GIOErrorEnum expected;
-    const char *message;
+    const char *values;
   } failures[] = {
     { "write", ENOSPC, G_IO_ERROR_NO_SPACE, "file”" },
     { "write", EIO, G_IO_ERROR_FAILED, "file”" },
@@ -196,7 +196,7 @@ test_failures (TestFolder    *folder,
       g_assert_false (replace (file, "new", &error));
       failing = NULL;
 
-      assert_system_failed (error, failures[i].expected, failures[i].message);
+      assert_system_failed (error, failures[i].expected, failures[i].values);
       assert_contents (file, OLD);
       g_assert_cmpuint (count_names (folder), ==, 1);
       g_assert_cmpuint (count_descriptors (), ==, n_descriptors);

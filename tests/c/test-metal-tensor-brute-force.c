@@ -597,47 +597,38 @@ typedef struct
   MtlMetalTensorUsage usage;
   guint item_bits; /* 0: those of the type */
   MtlError code;
-  const char *message; /* NULL if it fits */
+  const char *values; /* NULL if it fits */
 } Example;
 
 static const Example examples[] = {
   { { 2, 3 }, { 3, 1 }, MTL_DTYPE_FLOAT32, 0, 24, 3, 0, 0, NULL },
   { { 2, 3 }, { 3, 1 }, MTL_DTYPE_FLOAT32, 0, 23, 3, 0, MTL_ERROR_OUT_OF_BOUNDS, "23" },
   { { 2, 3 }, { 8, 1 }, MTL_DTYPE_FLOAT32, 4, 48, 3, 0, 0, NULL },
-  { { 2, 3 }, { 8, 1 }, MTL_DTYPE_FLOAT32, 2, 64, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "2 & 4 & (3, 1)" },
+  { { 2, 3 }, { 8, 1 }, MTL_DTYPE_FLOAT32, 2, 64, 3, 0, MTL_ERROR_NEEDS_COPY, "2 & 4 & (3, 1)" },
   { { 3, 2 }, { 1, 3 }, MTL_DTYPE_FLOAT32, 0, 24, 3, 0, 0, NULL },
-  { { 2, 3 }, { 0, 1 }, MTL_DTYPE_FLOAT32, 0, 24, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "0 & 1" },
-  { { 2, 3 }, { 6, 2 }, MTL_DTYPE_FLOAT32, 0, 48, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "2 & 1" },
-  { { 4, 4 }, { 2, 1 }, MTL_DTYPE_UINT8, 0, 64, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "2 & 4 & 1" },
+  { { 2, 3 }, { 0, 1 }, MTL_DTYPE_FLOAT32, 0, 24, 3, 0, MTL_ERROR_NEEDS_COPY, "0 & 1" },
+  { { 2, 3 }, { 6, 2 }, MTL_DTYPE_FLOAT32, 0, 48, 3, 0, MTL_ERROR_NEEDS_COPY, "2 & 1" },
+  { { 4, 4 }, { 2, 1 }, MTL_DTYPE_UINT8, 0, 64, 3, 0, MTL_ERROR_NEEDS_COPY, "2 & 4 & 1" },
   { { 3, 2, 4 }, { 4, 12, 1 }, MTL_DTYPE_FLOAT32, 0, 96, 3, 0, 0, NULL },
   { { 2, 3 }, { 3, 1 }, MTL_DTYPE_INT64, 0, 48, 3, 0, MTL_ERROR_NOT_SUPPORTED, "int64" },
   { { 2, 32 }, { 32, 1 }, MTL_DTYPE_INT4, 0, 64, 3, 0, MTL_ERROR_NEEDS_COPY,
     "32 & 256 & 128 & (256, 1)" },
   { { 2, 32 }, { 256, 1 }, MTL_DTYPE_INT4, 128, 272, 3, 0, 0, NULL },
-  { { 2, 32 }, { 256, 1 }, MTL_DTYPE_INT4, 64, 272, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "64 & 128" },
-  { { 2, 31 }, { 256, 1 }, MTL_DTYPE_INT4, 0, 272, 3, 0, MTL_ERROR_NOT_SUPPORTED,
-    "(2, 31) & 32" },
+  { { 2, 32 }, { 256, 1 }, MTL_DTYPE_INT4, 64, 272, 3, 0, MTL_ERROR_NEEDS_COPY, "64 & 128" },
+  { { 2, 31 }, { 256, 1 }, MTL_DTYPE_INT4, 0, 272, 3, 0, MTL_ERROR_NOT_SUPPORTED, "(2, 31) & 32" },
   { { 32, 31 }, { 256, 1 }, MTL_DTYPE_INT4, 0, 9999, 3, 0, MTL_ERROR_NEEDS_COPY,
     "31 & 32 & (1, 256)" },
   { { 1, 32 }, { 32, 1 }, MTL_DTYPE_INT4, 0, 16, 3, 0, 0, NULL },
-  { { 2, 32 }, { 32, 1 }, MTL_DTYPE_INT4, 0, 64, 3, 8, MTL_ERROR_NEEDS_COPY,
-    "4 & 8" },
+  { { 2, 32 }, { 32, 1 }, MTL_DTYPE_INT4, 0, 64, 3, 8, MTL_ERROR_NEEDS_COPY, "4 & 8" },
   { { 2, 3 }, { 16, 1 }, MTL_DTYPE_FLOAT32, 0, 76, ML, 0, 0, NULL },
   { { 2, 3 }, { 3, 1 }, MTL_DTYPE_FLOAT32, 0, 24, ML, 0, MTL_ERROR_NEEDS_COPY,
     "3 & 16 & 64 & (16, 1)" },
-  { { 2, 3 }, { 16, 1 }, MTL_DTYPE_FLOAT32, 64, 200, ML, 0, MTL_ERROR_NEEDS_COPY,
-    "64 & 0" },
+  { { 2, 3 }, { 16, 1 }, MTL_DTYPE_FLOAT32, 64, 200, ML, 0, MTL_ERROR_NEEDS_COPY, "64 & 0" },
   { { 2, 2, 3 }, { 64, 16, 1 }, MTL_DTYPE_FLOAT32, 0, 999, ML, 0, MTL_ERROR_NEEDS_COPY,
     "64 & 2 & 16" },
   { { 2, 2, 3 }, { 32, 16, 1 }, MTL_DTYPE_FLOAT32, 0, 999, ML, 0, 0, NULL },
   { { 2, 1, 3 }, { 48, 7, 1 }, MTL_DTYPE_FLOAT32, 0, 999, ML, 0, 0, NULL },
-  { { 2, 3 }, { -3, 1 }, MTL_DTYPE_FLOAT32, 12, 24, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "-3" },
+  { { 2, 3 }, { -3, 1 }, MTL_DTYPE_FLOAT32, 12, 24, 3, 0, MTL_ERROR_NEEDS_COPY, "-3" },
   { { 2, 2 }, { 2, 1 }, MTL_DTYPE_FLOAT8_E8M0FNU, 0, 4, 3, 0, MTL_ERROR_NOT_SUPPORTED,
     "float8_e8m0fnu" },
 };
@@ -661,11 +652,11 @@ test_examples (void)
                                      type.padded ? example->item_bits : type.bits, &layout, NULL));
       if (mtl_metal_tensor_describe (&layout, type, example->byte_offset, example->length,
                                      example->usage, NEWEST, &tensor, &error))
-        g_assert_null (example->message);
-      else if (example->message == NULL)
+        g_assert_null (example->values);
+      else if (example->values == NULL)
         g_assert_no_error (error);
       else
-        assert_failed (error, example->code, example->message);
+        assert_failed (error, example->code, example->values);
     }
 }
 

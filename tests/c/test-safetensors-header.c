@@ -123,7 +123,7 @@ test_size_of_the_header (void)
   {
     guint64 size;
     guint64 file_size;
-    const char *message; /* NULL for what is right */
+    const char *values; /* NULL for what is right */
   } cases[] = {
     { 2, 10, NULL },
     { 0, 8, NULL },
@@ -141,11 +141,11 @@ test_size_of_the_header (void)
       gboolean is_right = mtl_safetensors_header_get_size ((const guint8 *) &prefix, 8,
                                                            cases[i].file_size, &size, &failure);
 
-      g_assert_true (is_right == (cases[i].message == NULL));
+      g_assert_true (is_right == (cases[i].values == NULL));
       if (is_right)
         g_assert_cmpuint (size, ==, cases[i].size);
       else
-        assert_failed (failure, MTL_ERROR_INVALID_DATA, cases[i].message);
+        assert_failed (failure, MTL_ERROR_INVALID_DATA, cases[i].values);
     }
 
   assert_refuses (mtl_safetensors_header_get_size ((const guint8 *) "\2\0\0", 3, 3, &size, &error),
@@ -160,7 +160,7 @@ test_refused (void)
     const char *header;
     guint64 data_size;
     MtlError code;
-    const char *message;
+    const char *values;
   } cases[] = {
     /* The frame. */
     { "", 0, MTL_ERROR_INVALID_DATA, "“{”" },
@@ -236,7 +236,7 @@ test_refused (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     assert_fails (parse (cases[i].header, cases[i].data_size, &error), cases[i].code,
-                  cases[i].message);
+                  cases[i].values);
 }
 
 /* Of a zero extent nothing is multiplied, wherever it stands. */
@@ -310,7 +310,7 @@ test_refused_entries (void)
     const char *dtype;
     const char *shape;
     const char *type_name;
-    const char *message;
+    const char *values;
   } cases[] = {
     { "F7", "[2]", "F7", "“F7”" },
     { "f32", "[2]", "f32", "“f32”" },
@@ -335,7 +335,7 @@ test_refused_entries (void)
       g_assert_false (table->entries[2].is_refused);
       entry = mtl_tensor_table_lookup (table, "a");
       g_assert_true (entry == &table->entries[1]);
-      check_refused (entry, cases[i].type_name, cases[i].message);
+      check_refused (entry, cases[i].type_name, cases[i].values);
       g_assert_cmpuint (entry->end - entry->begin, ==, 6);
       if (g_str_equal (cases[i].shape, "[2]"))
         assert_dims (entry->shape, entry->n_dims, 2);

@@ -59,7 +59,7 @@ test_refused (void)
   static const struct
   {
     const char *text;
-    const char *message;
+    const char *values;
   } cases[] = {
     { "", "“{” & 0" },
     { "[]", "“{” & “[”" },
@@ -81,7 +81,7 @@ test_refused (void)
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
-    assert_fails (parse (cases[i].text, &error), MTL_ERROR_INVALID_DATA, cases[i].message);
+    assert_fails (parse (cases[i].text, &error), MTL_ERROR_INVALID_DATA, cases[i].values);
 
   for (int size = 1024; size <= 1025; size++)
     {

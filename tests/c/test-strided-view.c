@@ -127,8 +127,7 @@ test_bounds (void)
     {
       g_autoptr (MtlStridedLayout) layout =
         mtl_strided_layout_new (&cases[i].extent, 1, &cases[i].stride, 1, 32, &local_error);
-      g_autofree char *offset = g_strdup_printf ("byte offset %" G_GSIZE_FORMAT,
-                                                 cases[i].byte_offset);
+      g_autofree char *offset = g_strdup_printf ("%" G_GSIZE_FORMAT, cases[i].byte_offset);
 
       g_assert_no_error (local_error);
       if (cases[i].fits)

@@ -25,7 +25,7 @@ static const struct
   const char *name;
   const char *type_name;
   MtlError code;
-  const char *message;
+  const char *values;
   gboolean has_shape;
   guint64 n_bytes;
 } refused[] = {
@@ -67,7 +67,7 @@ test_entries (TestFolder    *folder,
           const gint64 *shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
 
           assert_refused (tensors, refused[i].name, MTL_ERROR, refused[i].code,
-                          refused[i].message);
+                          refused[i].values);
           g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, refused[i].name);
           g_assert_cmpstr (mtl_tensor_file_entry_get_type_name (entry), ==, refused[i].type_name);
           g_assert_cmpuint (mtl_tensor_file_entry_get_n_bytes (entry), ==, refused[i].n_bytes);
@@ -268,7 +268,7 @@ test_members (TestFolder    *folder,
     gsize size;
     const char *name;
     MtlError code;
-    const char *message;
+    const char *values;
   } cases[] = {
     { FALSE, 10, "\14", 1, "b", MTL_ERROR_NOT_SUPPORTED, "12 & bzip2" },
     { FALSE, 10, "\135", 1, "b", MTL_ERROR_NOT_SUPPORTED, "93 & zstd" },
@@ -304,7 +304,7 @@ test_members (TestFolder    *folder,
       tensors = open_file (changed_file, MTL_TENSOR_FILE_MODE_MAP);
       g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 2);
       assert_tensor (tensors, "a", 'a', 'b', 'c');
-      assert_refused (tensors, cases[i].name, MTL_ERROR, cases[i].code, cases[i].message);
+      assert_refused (tensors, cases[i].name, MTL_ERROR, cases[i].code, cases[i].values);
       g_assert_true (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, NULL));
     }
 }

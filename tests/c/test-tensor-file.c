@@ -276,7 +276,7 @@ static void
 assert_second_refused (GFile      *file,
                        GQuark      domain,
                        int         code,
-                       const char *message)
+                       const char *values)
 {
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "y");
@@ -288,7 +288,7 @@ assert_second_refused (GFile      *file,
   g_assert_null (mtl_tensor_file_entry_get_shape (entry, &n_dims));
   g_assert_cmpuint (n_dims, ==, 0);
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 3);
-  assert_refused (tensors, "y", domain, code, message);
+  assert_refused (tensors, "y", domain, code, values);
   assert_tensor (tensors, "x", 2, 3);
   assert_tensor (tensors, "z", 1);
   mtl_tensor_file_close (tensors);
@@ -363,7 +363,7 @@ test_content (TestFolder    *folder,
     const char *content;
     gsize size;
     MtlError code;
-    const char *message;
+    const char *values;
   } cases[] = {
     { "", 0, MTL_ERROR_INVALID_DATA, "file” & safetensors & .npy & .npz" },
     { "abcdefghijklmnopqrst", 20, MTL_ERROR_INVALID_DATA,
@@ -380,7 +380,7 @@ test_content (TestFolder    *folder,
     {
       g_autoptr (GFile) file = write_file (folder, "file", cases[i].content, cases[i].size);
 
-      assert_open_refuses (file, cases[i].code, cases[i].message);
+      assert_open_refuses (file, cases[i].code, cases[i].values);
     }
 }
 

@@ -255,7 +255,7 @@ test_members_with_faults (void)
   {
     Member member;
     MtlError code;
-    const char *message;
+    const char *values;
     gboolean has_wrong_name;
   } cases[] = {
     { { "a", .method = 12 }, MTL_ERROR_NOT_SUPPORTED, "12 & bzip2" },
@@ -286,7 +286,7 @@ test_members_with_faults (void)
       g_assert_true (mtl_zip_member_check_name (member, NULL) != cases[i].has_wrong_name);
       assert_refuses (cases[i].has_wrong_name ? mtl_zip_member_check_name (member, &error)
                                               : mtl_zip_member_check (member, &error),
-                      cases[i].code, cases[i].message);
+                      cases[i].code, cases[i].values);
     }
 }
 
@@ -296,19 +296,15 @@ test_refused_members (void)
   static const struct
   {
     Member member;
-    const char *message;
+    const char *values;
   } cases[] = {
     { { "a", .stored_size = G_MAXUINT64, .size = G_MAXUINT64, .is_zip64 = TRUE },
       "18446744073709551615 & 0" },
-    { { "a", .stored_size = 5000, .size = 5000 },
-      "“a” & 5000 & 0" },
-    { { "a", .moved_by = 1000 },
-      "“a” & 0 & 1000" },
+    { { "a", .stored_size = 5000, .size = 5000 }, "“a” & 5000 & 0" },
+    { { "a", .moved_by = 1000 }, "“a” & 0 & 1000" },
     { { "a", .moved_by = 30 }, "30" },
-    { { "a", .has_cut_extra = TRUE },
-      "“a”" },
-    { { "a", .is_zip64 = TRUE, .has_short_extra = TRUE },
-      "“a”" },
+    { { "a", .has_cut_extra = TRUE }, "“a”" },
+    { { "a", .is_zip64 = TRUE, .has_short_extra = TRUE }, "“a”" },
     { { "a", .n_missing = 1 }, "" },
     { { "\377", .method = 12, .moved_by = 30 }, "“\\xff” & 0" },
   };
@@ -318,7 +314,7 @@ test_refused_members (void)
       g_autoptr (GByteArray) bytes = new_archive (&cases[i].member, 1, &(End) { 0 });
       MtlZipEnd end;
 
-      assert_fails (parse (bytes, &end, &error), MTL_ERROR_INVALID_DATA, cases[i].message);
+      assert_fails (parse (bytes, &end, &error), MTL_ERROR_INVALID_DATA, cases[i].values);
     }
 }
 
@@ -344,7 +340,7 @@ test_refused_ends (void)
   static const struct
   {
     End end;
-    const char *message;
+    const char *values;
   } cases[] = {
     { { .n_members = -1 }, "" },
     { { .n_members = 1 }, "2 & 49 & 46" },
@@ -369,7 +365,7 @@ test_refused_ends (void)
       g_autoptr (GByteArray) bytes = new_archive (&member, 1, &cases[i].end);
       MtlZipEnd end;
 
-      assert_fails (parse (bytes, &end, &error), MTL_ERROR_INVALID_DATA, cases[i].message);
+      assert_fails (parse (bytes, &end, &error), MTL_ERROR_INVALID_DATA, cases[i].values);
     }
 }
 
@@ -447,7 +443,7 @@ test_local_headers (void)
   {
     gsize at;
     guint8 byte;
-    const char *message;
+    const char *values;
   } cases[] = {
     { 0, 'Q', "0" },
     { 26, 6, "0" },
@@ -469,7 +465,7 @@ test_local_headers (void)
       bytes->data[cases[i].at] = cases[i].byte;
       assert_refuses (mtl_zip_member_find_begin (&directory->members[0], bytes->data, &end, &begin,
                                                  &error),
-                      MTL_ERROR_INVALID_DATA, cases[i].message);
+                      MTL_ERROR_INVALID_DATA, cases[i].values);
       bytes->data[cases[i].at] = before;
     }
 }

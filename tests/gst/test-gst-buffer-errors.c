@@ -39,7 +39,7 @@ test_strides (void)
   static const struct
   {
     const char *slice;
-    const char *reason;
+    const char *values;
   } cases[] = {
     { "::-1", "(-32, 4, 1)" },
     { ":, ::-1", "-4" },
@@ -59,7 +59,7 @@ test_strides (void)
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (part, MTL_ORDER_C, NULL, &error);
 
-      assert_refused (part, &info, MTL_ERROR_NEEDS_COPY, cases[i].reason);
+      assert_refused (part, &info, MTL_ERROR_NEEDS_COPY, cases[i].values);
       assert_refused (part, NULL, MTL_ERROR_NEEDS_COPY, "");
       assert_last_user (get_buffer (copy, &info));
       assert_last_user (get_buffer (copy, NULL));

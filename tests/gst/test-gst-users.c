@@ -24,13 +24,13 @@ gray_new (void)
 static void
 assert_write_refused (GstBuffer  *buffer,
                       MtlError    code,
-                      const char *reason)
+                      const char *values)
 {
   GstMemory *memory = gst_buffer_peek_memory (buffer, 0);
   const guint lockstate = memory->mini_object.lockstate;
 
   assert_fails (mtl_gst_view_from_video_buffer (buffer, &gray, 0, GST_MAP_WRITE, &error), code,
-                reason);
+                values);
   g_assert_true (gst_buffer_peek_memory (buffer, 0) == memory);
   g_assert_cmpint (memory->mini_object.lockstate, ==, lockstate);
 }

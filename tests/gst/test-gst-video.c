@@ -314,7 +314,7 @@ test_wrong_caps (void)
     const char *caps;
     guint plane;
     MtlError code;
-    const char *message;
+    const char *values;
   } cases[] = {
     { "video/x-raw", 0, MTL_ERROR_INVALID_ARGUMENT, "“format”" },
     { "video/x-raw,format=RGB,width=5", 0, MTL_ERROR_INVALID_ARGUMENT, "“height”" },
@@ -365,9 +365,9 @@ test_wrong_caps (void)
       g_assert_nonnull (caps);
       assert_fails (
           mtl_gst_view_from_buffer_with_caps (buffer, caps, cases[i].plane, GST_MAP_READ, &error),
-          cases[i].code, cases[i].message);
+          cases[i].code, cases[i].values);
       assert_fails (mtl_gst_layout_from_caps (caps, cases[i].plane, &dtype, &error),
-                    cases[i].code, cases[i].message);
+                    cases[i].code, cases[i].values);
       g_assert_cmpint (dtype, ==, MTL_DTYPE_OTHER);
     }
 

@@ -400,7 +400,7 @@ assert_refused (MtlStridedView *view,
 static void
 test_views_refused (void)
 {
-  static const struct { const char *part; const char *reason; } parts[] = {
+  static const struct { const char *part; const char *values; } parts[] = {
     { "::-1", "-28" }, { ":, ::-1", "-4" },
     { ":, ::2", "8" }, { "..., ::-1", "-1" },
   };
@@ -434,7 +434,7 @@ test_views_refused (void)
     {
       g_autoptr (MtlStridedView) part = slice (view, parts[i].part);
 
-      assert_refused (part, CAIRO_FORMAT_ARGB32, MTL_ERROR_NEEDS_COPY, parts[i].reason);
+      assert_refused (part, CAIRO_FORMAT_ARGB32, MTL_ERROR_NEEDS_COPY, parts[i].values);
     }
   assert_refused (repeated, CAIRO_FORMAT_ARGB32,
                   mtl_strided_view_is_read_only (repeated) ? MTL_ERROR_READ_ONLY

@@ -520,7 +520,7 @@ assert_refused (MtlStridedView *view,
 static void
 test_reasons_to_copy (void)
 {
-  static const struct { const char *part; const char *reason; } cases[] = {
+  static const struct { const char *part; const char *values; } cases[] = {
     { "::-1", "" },
     { ":, ::-1", "" },
     { ":, ::2", "4 & 8" },
@@ -535,7 +535,7 @@ test_reasons_to_copy (void)
     {
       g_autoptr (MtlStridedView) part = slice (view, cases[i].part);
 
-      assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, cases[i].reason);
+      assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, cases[i].values);
       assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, "ALLOW_COPY");
     }
 

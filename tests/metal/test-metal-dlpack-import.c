@@ -107,12 +107,12 @@ test_device (void)
 static void
 check_refused (Producer   *producer,
                MtlError    code,
-               const char *message)
+               const char *values)
 {
   producer->legacy.dl_tensor = producer->versioned.dl_tensor;
-  assert_fails (mtl_strided_view_new_take_dlpack (&producer->versioned, &error), code, message);
+  assert_fails (mtl_strided_view_new_take_dlpack (&producer->versioned, &error), code, values);
   g_assert_cmpint (producer->n_deleted, ==, 1);
-  assert_fails (mtl_strided_view_new_take_dlpack_legacy (&producer->legacy, &error), code, message);
+  assert_fails (mtl_strided_view_new_take_dlpack_legacy (&producer->legacy, &error), code, values);
   g_assert_cmpint (producer->n_deleted, ==, 2);
 }
 

@@ -148,7 +148,7 @@ test_too_many_buffers (void)
 
 static void
 check_in_place (MtlError    code,
-                const char *message)
+                const char *values)
 {
   const gsize page_size = metal_fixture_page_size ();
   int n_ended = 0;
@@ -163,7 +163,7 @@ check_in_place (MtlError    code,
                                                ? MTL_BUFFER_FLAGS_NONE
                                                : MTL_BUFFER_FLAGS_NEVER_COPY,
                                              count_call, &n_ended, &error),
-                    code, message);
+                    code, values);
     }
   g_assert_cmpint (n_ended, ==, 2);
   free (memory);
