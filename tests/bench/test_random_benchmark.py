@@ -3,18 +3,15 @@
 the judges."""
 
 import itertools
-import xml.etree.ElementTree
 
 import numpy as np
 import pytest
 from gi.repository import Mtl
 
 import copy_limit
-import copy_page
-import page_section
 import random_copies
-import random_page
 import random_report
+from says import says
 
 CASES = {group: [random_copies.draw(3, group, number) for number in range(400)]
          for group in ("same", "convert")}
@@ -56,23 +53,19 @@ def test_a_case_is_the_same_with_its_seed_and_number_and_by_its_text():
         assert random_copies.case_from(random_copies.spec_of(case)) == case
 
 
-@pytest.mark.parametrize("text, complaint", [
-    ("int8", "not enough values"),
-    ("int8:int9 3 1:1 0:0", "int9"),
-    ("int8:int8 3x4 1:4,1 0:0", "1 strides, 1, for 2 axes"),
-    ("int8:int8 3 1:0 0:0", "destination has a stride of 0"),
-    ("int8:int8 0 1:1 0:0", "extents of 1 or more"),
-    ("int8:int8 3 1:1 0:64", "offset of 64"),
-    ("int8 3 1 0", "two sides"),
+@pytest.mark.parametrize("text, values", [
+    ("int8", []), ("int8:int9 3 1:1 0:0", ["int9"]), ("int8:int8 3x4 1:4,1 0:0", [1, 2]),
+    ("int8:int8 3 1:0 0:0", [0]), ("int8:int8 0 1:1 0:0", [1]), ("int8:int8 3 1:1 0:64", [64]),
+    ("int8 3 1 0", []),
 ])
-def test_a_text_that_is_no_case_is_refused(text, complaint):
-    with pytest.raises(ValueError, match=complaint):
+def test_a_text_that_is_no_case_is_refused(text, values):
+    with pytest.raises(ValueError, match=says(*values)):
         random_copies.case_from(text)
 
 
 def test_a_packed_side_begins_with_a_line():
     pytest.importorskip("ml_dtypes", reason="ml_dtypes is among the pinned peers only")
-    with pytest.raises(ValueError, match="packed"):
+    with pytest.raises(ValueError, match=says(8)):
         random_copies.case_from("float4_e2m1fn:int8 3 1:1 8:0")
     for number in range(50):
         case = random_copies.draw(3, "small", number)
@@ -268,7 +261,7 @@ def test_the_middle_counts_if_measuring_again_contradicts(contenders, ratios, se
     assert next(left, None) is None
 
 
-# The report, and the page
+# The summary
 
 
 def test_goals_are_of_classes_that_there_are():
@@ -314,57 +307,3 @@ def test_summaries_are_of_ratios_to_the_better_peer():
 def test_the_distribution_has_every_ratio_once():
     assert sum(random_report.distribution([0.1, 0.5, 0.95, 1, 7, 10, 99])) == pytest.approx(1)
     assert random_report.distribution([0.5, 0.95])[1:4] == [0.5, 0, 0.5]
-
-
-def test_the_report_repeats_the_worst_by_its_text(capsys):
-    random_report.print_all(RESULTS, 2)
-    lines = capsys.readouterr().out.splitlines()
-    worst = next(i for i, line in enumerate(lines) if line.startswith("the worst, 1 thread"))
-    ratio, *_, types, shape, strides, offsets = lines[worst + 2].split()
-    assert ratio == "0.50"
-    assert random_copies.case_from(" ".join((types, shape, strides, offsets))) == RESULTS[1].case
-
-
-def test_the_page_keeps_its_other_sections(tmp_path):
-    page = tmp_path / "speed.md"
-    page.write_text("# Speed\n\n## Before\n\n1\n\n## Layouts drawn at random\n\nold\n\n"
-                    "## After\n\n2\n")
-    for _ in range(2):
-        random_page.write(page, RESULTS, 7, 2)
-    text = page.read_text()
-    assert [line for line in text.splitlines() if line.startswith("#")] == [
-        "# Speed", "## Before", "## Layouts drawn at random", "## After"]
-    assert "--seed 7" in text and "old" not in text and text.endswith("## After\n\n2\n")
-    assert "| all | 3 | 1.00 | 33% | 2.0, 2.0, 2.0 | 2.5 | 1.00 |" in text
-    begin, end = page_section.find(text, "Layouts drawn at random")
-    assert page_section.replace("# Speed\n", "Layouts drawn at random", text[begin:end]) \
-        == "# Speed\n\n" + text[begin:end].rstrip("\n") + "\n"
-
-
-def test_the_page_of_named_copies_keeps_the_section(tmp_path, monkeypatch):
-    monkeypatch.setattr(copy_page, "draw", lambda path, done: None)
-    page = tmp_path / "speed.md"
-    for _ in range(2):
-        copy_page.write(page, [], (1, 2, 3), "a compiler", "portable")
-        random_page.write(page, RESULTS, 7, 2)
-    copy_page.write(page, [], (1, 2, 3), "another compiler", "portable")
-    text = page.read_text()
-    assert text.count("# Speed of copies") == text.count("## Layouts drawn at random") == 1
-    assert "another compiler" in text and "--seed 7" in text
-
-
-def test_the_picture_says_in_words_what_it_shows(tmp_path):
-    (tmp_path / "speed.md").write_text("# Speed\n")
-    random_page.write(tmp_path / "speed.md", RESULTS, 7, 2)
-    svg = xml.etree.ElementTree.parse(tmp_path / "speed-random.svg").getroot()
-    space = "{http://www.w3.org/2000/svg}"
-    assert svg.get("role") == "img"
-    named = {child.get("id"): child.text for child in svg if child.get("id")}
-    assert set(svg.get("aria-labelledby").split()) == set(named)
-    assert "2 to 3: 33%" in named["description"]
-    assert "prefers-color-scheme: dark" in svg.find(f"{space}style").text
-    bars = [bar for bar in svg.findall(f"{space}rect") if float(bar.get("y")) > 10]
-    assert len(bars) == len(random_report.BOUNDS) - 1
-    heights = sorted(float(bar.get("height")) for bar in bars)
-    tallest = random_page.HEIGHT - random_page.TOP - random_page.BOTTOM
-    assert heights[-3:] == [tallest] * 3 and heights[-4] == 0

@@ -7,6 +7,7 @@ import struct
 import subprocess
 
 import numpy as np
+
 from tensor_files import lay_out, write_with_header
 
 MTLDL = os.environ["MTLDL_COMMAND"]

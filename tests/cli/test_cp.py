@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """mtldl cp, read back without it."""
 
+import errno
 import json
 import os
 import resource
@@ -11,6 +12,7 @@ import subprocess
 import numpy as np
 import pytest
 
+from says import tells
 from tensors import (CODES, EVIL, MTLDL, complaint, load, ls_json, mtldl, save, save_shards,
                      save_sparse)
 from terminal import undo_ignored_signals
@@ -85,8 +87,7 @@ def test_into_a_folder(source, tmp_path, arrays):
 @pytest.mark.parametrize("end", ["/", "/.", "/.."])
 def test_into_no_folder(source, tmp_path, end):
     """There is none, so it is not the name of a file either."""
-    assert complaint("cp", source, f"{tmp_path}/none{end}") \
-        == f"There is no folder “{tmp_path}/none{end}”"
+    assert tells(complaint("cp", source, f"{tmp_path}/none{end}"), f"“{tmp_path}/none{end}”")
     assert not (tmp_path / "none").exists()
 
 
@@ -96,7 +97,7 @@ def test_select(source, target, arrays):
 
 
 def test_select_nothing(source, target):
-    assert complaint("cp", source, target, "-s", "*z", "-s", "ids") == "no tensor matches “*z”"
+    assert tells(complaint("cp", source, target, "-s", "*z", "-s", "ids"), "“*z”")
     assert not target.exists()
 
 
@@ -116,8 +117,8 @@ def test_rename(source, target, arrays, rules, names):
 
 @pytest.mark.parametrize("rule", ["model", "*a*=b", "a=*", "a*=**"])
 def test_wrong_rename(source, target, rule):
-    assert f"--rename={rule} is not FROM=TO" in complaint("cp", source, target, "-r", rule,
-                                                          status=2)
+    told = complaint("cp", source, target, "-r", rule, status=2)
+    assert tells(told, f"--rename={rule}", "FROM=TO")
 
 
 def test_rename_to_the_same(source, target):
@@ -152,12 +153,11 @@ def test_complex_is_no_float(tmp_path, target):
 
 @pytest.mark.parametrize("rule", ["float31", "*=x", "", "x="])
 def test_wrong_dtype(source, target, rule):
-    assert "has no element type" in complaint("cp", source, target, f"--dtype={rule}", status=2)
+    assert f"--dtype={rule}" in complaint("cp", source, target, f"--dtype={rule}", status=2)
 
 
 def test_types_that_files_lack(source, target):
-    assert "safetensors has no elements of type int4" in complaint("cp", source, target,
-                                                                     "-d", "int4")
+    assert tells(complaint("cp", source, target, "-d", "int4"), "safetensors", "int4")
     assert not target.exists()
 
 
@@ -212,8 +212,8 @@ def test_from_shards(tmp_path, target):
 
 @pytest.mark.parametrize("size", ["0", "x", "5Q", "5GBs", "-1", "", "99999999999T"])
 def test_wrong_shard_size(source, tmp_path, size):
-    assert "is not a size" in complaint("cp", source, tmp_path / "x.safetensors.index.json",
-                                        f"--shard-size={size}", status=2)
+    assert size in complaint("cp", source, tmp_path / "x.safetensors.index.json",
+                             f"--shard-size={size}", status=2)
 
 
 def test_wrong_names_of_indices(source, tmp_path):
@@ -226,7 +226,7 @@ def test_wrong_names_of_indices(source, tmp_path):
 def test_metadata(source, target):
     copied(source, target, "--metadata=a=", "-m", "b=c=d", "-m", "é=ü")
     assert load(target)[1] == {"format": "pt", "b": "c=d", "é": "ü"}
-    assert "is not KEY=VALUE" in complaint("cp", source, target, "-m", "a", status=2)
+    assert tells(complaint("cp", source, target, "-m", "a", status=2), "KEY=VALUE")
 
 
 def test_numpy_files(tmp_path, target, source, arrays):
@@ -241,8 +241,8 @@ def test_numpy_files(tmp_path, target, source, arrays):
     for name, array in arrays.items():
         assert mtldl("cp", source, tmp_path / "b.npy", "-s", name) == ""
         assert_same({name: np.load(tmp_path / "b.npy")}, {name: array})
-    assert "one tensor" in complaint("cp", source, tmp_path / "b.npy")
-    assert "no metadata" in complaint("cp", source, tmp_path / "b.npy", "-s", "ids", "-m", "a=b")
+    assert tells(complaint("cp", source, tmp_path / "b.npy"), len(arrays))
+    assert tells(complaint("cp", source, tmp_path / "b.npy", "-s", "ids", "-m", "a=b"), 1)
     assert ".npz" in complaint("cp", source, tmp_path / "b.npz")
 
 
@@ -269,8 +269,8 @@ def test_failures_leave_what_was_there(tmp_path, source, target):
     complaint("cp", source, target, "-d", "mask=opaque_handle8")
     assert target.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["bad", "in.safetensors", "out.safetensors"]
-    assert "there is no folder" in complaint("cp", source, tmp_path / "none" / "x")
-    assert "only files can be replaced" in complaint("cp", source, "/dev/null")
+    assert tells(complaint("cp", source, tmp_path / "none" / "x"), f"“{tmp_path / 'none'}”")
+    assert tells(complaint("cp", source, "/dev/null"), "“/dev/null”")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -345,7 +345,7 @@ def test_file_that_gets_too_large(tmp_path, size):
     for name in ("out.safetensors", "new.npy", "new.safetensors.index.json"):
         options = ["-S", "1M"] if name.endswith("json") else []
         told = complaint("cp", source, folder / name, *options, preexec_fn=limit)
-        assert "File too large" in told
+        assert tells(told, os.strerror(errno.EFBIG))
         assert os.listdir(folder) == ["out.safetensors"]
     assert (folder / "out.safetensors").read_text() == "old"
 

@@ -8,6 +8,7 @@ import struct
 import numpy as np
 import pytest
 
+from says import tells
 from tensors import MTLDL, complaint, load, mtldl, run, save, save_shards
 
 
@@ -23,54 +24,51 @@ def test_help_of_help():
     assert mtldl("help", "-h") == mtldl("help", "--help") == mtldl("help")
 
 
-@pytest.mark.parametrize("typed, told", [
-    (["-V"], "did you mean “--version”?"), (["-v"], "did you mean “--version”?"),
-    (["stats", "c.npy"], "did you mean “show --stats”?"),
-    (["merge", "x"], "did you mean “cp”?"),
-    (["show", "--statistics", "c.npy"], "did you mean “--stats”?"),
-    (["show", "--all", "c.npy"], "did you mean “--max-items”?"),
-    (["ls", "--filter=w", "a.safetensors"], "did you mean “--select”?"),
-    (["cp", "--type=f16", "a.safetensors", "o"], "did you mean “--dtype”?"),
-    (["cp", "--max-shard-size", "5GB", "a.safetensors", "o"], "did you mean “--shard-size”?"),
-    (["cp", "--dtype=flaot32", "a.safetensors", "o"], "no element type; did you mean “float32”"),
-    (["cp", "--dtype=w=bfolat16", "a.safetensors", "o"], "did you mean “bfloat16”"),
-    (["cp", "--dtype=zzz", "a.safetensors", "o"], "names are float32, "),
-    (["cp", "-S", "5GB", "a.safetensors", "o"], "did you mean “o.safetensors.index.json”?"),
-    (["cp", "-S", "5GB", "a.safetensors", "o.safetensors"],
-     "did you mean “o.safetensors.index.json”?"),
+@pytest.mark.parametrize("typed, values", [
+    (["-V"], ["“--version”"]), (["-v"], ["“--version”"]), (["stats", "c.npy"], ["“show --stats”"]),
+    (["merge", "x"], ["“cp”"]), (["show", "--statistics", "c.npy"], ["“--stats”"]),
+    (["show", "--all", "c.npy"], ["“--max-items”"]),
+    (["ls", "--filter=w", "a.safetensors"], ["“--select”"]),
+    (["cp", "--type=f16", "a.safetensors", "o"], ["“--dtype”"]),
+    (["cp", "--max-shard-size", "5GB", "a.safetensors", "o"], ["“--shard-size”"]),
+    (["cp", "--dtype=flaot32", "a.safetensors", "o"], ["“float32”"]),
+    (["cp", "--dtype=w=bfolat16", "a.safetensors", "o"], ["“bfloat16”"]),
+    (["cp", "--dtype=zzz", "a.safetensors", "o"], ["zzz", "float32"]),
+    (["cp", "-S", "5GB", "a.safetensors", "o"], ["“o.safetensors.index.json”"]),
+    (["cp", "-S", "5GB", "a.safetensors", "o.safetensors"], ["“o.safetensors.index.json”"]),
 ])
-def test_wrong_usage(work, typed, told):
-    assert told in complaint(*typed, status=2, cwd=work)
+def test_wrong_usage(work, typed, values):
+    assert tells(complaint(*typed, status=2, cwd=work), *values)
 
 
 def test_synonyms_only_of_own_options(work):
     """ls has no --stats, so nothing is said of it."""
-    assert "did you mean" not in complaint("ls", "--statistics", "c.npy", status=2, cwd=work)
-    assert "did you mean" not in complaint("check", "--dtype", "c.npy", status=2, cwd=work)
+    assert "--stats" not in complaint("ls", "--statistics", "c.npy", status=2, cwd=work)
+    assert complaint("check", "--dtype", "c.npy", status=2, cwd=work).count("--") == 1
 
 
-@pytest.mark.parametrize("typed, told", [
-    (["show", "c.npy", "0"], "there is no tensor “0”; a slice is in brackets, “[0]”"),
-    (["show", "c.npy", "1:3"], "“[1:3]”"),
-    (["show", "a.safetensors", "0, :"], "“[0, :]”, after the name"),
-    (["show", "c.npy", "[0"], "“[0”; a slice ends with “]”"),
-    (["show", "a.safetensors", "w[0"], "“w[0”; a slice ends with “]”"),
-    (["show", "a.safetensors", "x.{0..3}.w"], "it stands for several: see “mtldl ls -a”"),
-    (["ls", "https://host/a.safetensors"], "is an address, not a file on this machine: download"),
-    (["ls", "file://elsewhere/a.safetensors"], "is an address, not a file on this machine"),
-    (["cp", "a.safetensors", "no/"], "There is no folder “no/”"),
-    (["ls", "no/"], "There is no folder “no/”"),
-    (["cp", "a.safetensors", "no/a.safetensors"], "there is no folder “no”"),
-    (["ls", "models"], "the folders in it are not searched"),
+@pytest.mark.parametrize("typed, values", [
+    (["show", "c.npy", "0"], ["“0”", "“[0]”"]), (["show", "c.npy", "1:3"], ["“[1:3]”"]),
+    (["show", "a.safetensors", "0, :"], ["“[0, :]”"]), (["show", "c.npy", "[0"], ["“[0”", "“]”"]),
+    (["show", "a.safetensors", "w[0"], ["“w[0”", "“]”"]),
+    (["show", "a.safetensors", "x.{0..3}.w"], ["“mtldl ls -a”"]),
+    (["ls", "https://host/a.safetensors"], ["https://host/a.safetensors"]),
+    (["ls", "file://elsewhere/a.safetensors"], ["file://elsewhere/a.safetensors"]),
+    (["cp", "a.safetensors", "no/"], ["“no/”"]), (["ls", "no/"], ["“no/”"]),
+    (["cp", "a.safetensors", "no/a.safetensors"], ["“no”"]), (["ls", "models"], ["models"]),
 ])
-def test_what_is_not_there(work, typed, told):
+def test_what_is_not_there(work, typed, values):
     (work / "models" / "snapshots").mkdir(parents=True)
-    assert told in complaint(*typed, cwd=work)
+    assert tells(complaint(*typed, cwd=work), *values)
 
 
 def test_folder_without_folders(work):
+    """Only another folder in it makes the command say that it does not look there."""
     (work / "empty").mkdir()
-    assert complaint("ls", "empty", cwd=work).endswith(".npz files")
+    (work / "models" / "snapshots").mkdir(parents=True)
+    empty, other = (complaint("ls", name, cwd=work) for name in ("empty", "models"))
+    assert tells(empty, ".npz") and other.startswith(empty.replace("empty", "models"))
+    assert len(other) > len(empty) + 1
 
 
 def test_ls_alone(work):
@@ -78,7 +76,7 @@ def test_ls_alone(work):
     assert mtldl("ls", cwd=work) == mtldl("ls", ".", cwd=work)
     assert json.loads(mtldl("ls", "--json", cwd=work))[1]["tensors"][0]["name"] == "c"
     (work / "empty").mkdir()
-    assert "“.” is a folder without" in complaint("ls", cwd=work / "empty")
+    assert tells(complaint("ls", cwd=work / "empty"), "“.”", ".safetensors")
 
 
 def test_human_readable(work):
@@ -109,13 +107,13 @@ def test_a_part_is_missing(work):
     folder.mkdir()
     for name in ("model-1.safetensors", "model.safetensors.index.json"):
         os.rename(work / name, folder / name)
-    reason = f"A file that the index names is missing: “{folder}/model-2.safetensors”"
+    reason = f"“{folder}/model-2.safetensors”"
     assert mtldl("show", folder, "x") == "[0. 0.]\n"
     assert reason in complaint("show", folder, "y")
     done = run("cp", folder, work / "o.safetensors")
     assert done.returncode == 0 and reason in done.stderr and "“y”" in done.stderr
     assert set(load(work / "o.safetensors")[0]) == {"x"}
-    assert f"{folder}/model-2.safetensors” cannot" in complaint("check", "--strict", folder)
+    assert reason in complaint("check", "--strict", folder)
     listed, = json.loads(mtldl("ls", "--json", folder))
     assert [reason in tensor.get("error", "") for tensor in listed["tensors"]] == [False, True]
     assert "“x”" in complaint("show", folder / "model-1.safetensors", "z")
@@ -142,8 +140,8 @@ def test_sizes(work, size, most):
 
 @pytest.mark.parametrize("size", ["5GX", "5BB", "5iB", "G", "0GB", "9999999TB", "5Gi", "5 GB"])
 def test_wrong_sizes(work, size):
-    assert "is not a size such as 500M or 5G" in complaint(
-        "cp", "-S", size, "a.safetensors", "o.safetensors.index.json", status=2, cwd=work)
+    assert size in complaint("cp", "-S", size, "a.safetensors", "o.safetensors.index.json",
+                             status=2, cwd=work)
 
 
 def test_shards_into_a_folder(work):

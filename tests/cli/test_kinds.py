@@ -14,9 +14,10 @@ import gi
 import numpy as np
 import pytest
 
+from says import tells
 from tensors import complaint, save
 
-PICKLE = "a Python pickle, which may run any code"
+PICKLE = "pickle"
 
 
 def zipped(names):
@@ -55,76 +56,76 @@ def cut(content):
 
 
 KINDS = {
-    "empty": (lambda: b"", "an empty file"),
-    "text": (lambda: "1 2 3\nпривет\n".encode() * 200, "text, not a file of tensors"),
-    "UTF-16": (lambda: "some text".encode("utf-16"), "text, not a file of tensors"),
+    "empty": (lambda: b"", "empty"),
+    "text": (lambda: "1 2 3\nпривет\n".encode() * 200, "text"),
+    "UTF-16": (lambda: "some text".encode("utf-16"), "text"),
     "config.json": (lambda: json.dumps({"hidden_size": 4096}, indent=2).encode(),
-                    "not the index of a model"),
-    "web page": (lambda: b"\n<!doctype HTML>\n<html></html>", "a web page in place of the file"),
+                    "index"),
+    "web page": (lambda: b"\n<!doctype HTML>\n<html></html>", "page"),
     "git lfs": (lambda: b"version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 9\n",
                 "git lfs pull"),
-    "torch": (torch_file, "a PyTorch checkpoint: convert it"),
-    "half of torch": (lambda: cut(torch_file()), "a PyTorch checkpoint: convert it"),
+    "torch": (torch_file, "PyTorch"),
+    "half of torch": (lambda: cut(torch_file()), "PyTorch"),
     "legacy torch": (lambda: torch_file(_use_new_zipfile_serialization=False),
-                     "a PyTorch checkpoint: convert it"),
+                     "PyTorch"),
     "dumped array": (lambda: np.arange(5.0).dumps(), PICKLE),
     **{f"pickle {protocol}": (lambda protocol=protocol: pickle.dumps({"a": [1]}, protocol), PICKLE)
        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)},
     "gzip": (lambda: gzip.compress(b"x" * 1000), "gunzip"),
     "bzip2": (lambda: bz2.compress(b"x" * 1000), "bunzip2"),
     "xz": (lambda: lzma.compress(b"x" * 1000), "unxz"),
-    "tar": (tarred, "a tar archive"),
-    "zip": (lambda: zipped(["word/document.xml", "content"]), "a zip archive"),
-    "torch in zip": (lambda: zipped(["m/data.pkl", "m/data/0"]), "a PyTorch checkpoint"),
-    "png": (lambda: picture("png"), "a PNG picture"),
-    "jpeg": (lambda: picture("jpeg"), "a JPEG picture"),
-    "bmp": (lambda: picture("bmp"), "a BMP picture"),
-    "tiff": (lambda: picture("tiff"), "a TIFF picture"),
-    "zeros": (lambda: bytes(10_000), "begins with zeros"),
+    "tar": (tarred, "tar"),
+    "zip": (lambda: zipped(["word/document.xml", "content"]), "zip"),
+    "torch in zip": (lambda: zipped(["m/data.pkl", "m/data/0"]), "PyTorch"),
+    "png": (lambda: picture("png"), "PNG"),
+    "jpeg": (lambda: picture("jpeg"), "JPEG"),
+    "bmp": (lambda: picture("bmp"), "BMP"),
+    "tiff": (lambda: picture("tiff"), "TIFF"),
+    "zeros": (lambda: bytes(10_000), "zeros"),
 }
 
 # The first bytes of others.
 STARTS = [
-    (b'', "an empty file"),
+    (b'', "empty"),
     (b'x', "text"),
-    (b'1 2 3\n4 5 6\n', "a table of numbers"),
+    (b'1 2 3\n4 5 6\n', "numbers"),
     (b'\xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82 \xd0\xbc', "text"),
     (b'\xff\xfeh\x00a\x00l\x00l\x00o\x00', "text"),
     (b'\xfe\xff\x00h\x00a\x00l\x00l\x00o', "text"),
-    (b'<!DOCTYPE html><p>404', "a web page"),
-    (b'\xef\xbb\xbf\n  <HTML lang=en>', "a web page"),
-    (b'<?xml version="1.0"?><Error/>', "an XML document"),
-    (b'{"error": "not found"}', "not the index of a model"),
-    (b' [1, 2, 3, 4]', "not the index of a model"),
+    (b'<!DOCTYPE html><p>404', "page"),
+    (b'\xef\xbb\xbf\n  <HTML lang=en>', "page"),
+    (b'<?xml version="1.0"?><Error/>', "XML"),
+    (b'{"error": "not found"}', "index"),
+    (b' [1, 2, 3, 4]', "index"),
     (b'version https://git-lfs.github.com/spec/v1\noid sha256:0\n', "git lfs pull"),
-    (b'\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M', "a PyTorch checkpoint"),
-    (b'\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00}\x94.', "a Python pickle"),
-    (b'\x80\x02}q\x01.', "a Python pickle"),
-    (b'\x80\x05\x95\x00\x00\x00\x00\x00\x00\x00\x00}\x94.', "a Python pickle"),
-    (b'GGUF\x03\x00\x00\x00\x00\x00\x00\x00', "a GGUF file"),
-    (b'\x89HDF\r\n\x1a\n\x00\x00', "an HDF5 file"),
-    (b'MATLAB 5.0 MAT-file, Platform', "a MATLAB file"),
-    (b'MATLAB 7.3 MAT-file, Platform', "which is HDF5"),
-    (b'\x1c\x00\x00\x00TFL3\x00\x00', "a TensorFlow Lite model"),
-    (b'\x08\x08\x12\x07pytorch\x1a\x052.1.0:\x04\n\x02ab', "an ONNX model"),
-    (b'\x08\n\x12\x00(\x01:\x04\n\x02ab', "an ONNX model"),
-    (b'\x08\x01\x12\x80\x08\n\x00\x00\x00\x00\x00', "a TensorFlow model"),
-    (b'PAR1\x15\x00\x00\x00\x00\x00', "a Parquet table"),
-    (b'ARROW1\x00\x00\x00\x00\x00', "an Arrow (Feather) table"),
-    (b'\x89PNG\r\n\x1a\n\x00\x00', "a PNG picture"),
-    (b'\xff\xd8\xff\xe0\x00\x10JFIF', "a JPEG picture"),
-    (b'GIF89a\x00\x00\x00\x00', "a GIF picture"),
-    (b'RIFF\x00\x00\x00\x00WEBPVP8 ', "a WebP picture"),
-    (b'II*\x00\x08\x00\x00\x00\x00\x00', "a TIFF picture"),
-    (b'BM\n\x00\x00\x00\x00\x00\x00\x00', "a BMP picture"),
-    (b'\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00', "compressed with gzip"),
-    (b'BZh91AY&SY', "compressed with bzip2"),
-    (b'\xfd7zXZ\x00\x00\x04\xe6\xd6', "compressed with xz"),
-    (b'(\xb5/\xfd\x04\x00\x01\x00\x00\x00', "compressed with zstd"),
-    (b'SQLite format 3\x00\x10\x00', "an SQLite database"),
-    (b'%PDF-1.7\n', "a PDF document"),
-    (b'\x7fELF\x02\x01\x01\x00\x00\x00', "a program or a library"),
-    (bytes(18), "begins with zeros"),
+    (b'\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M', "PyTorch"),
+    (b'\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00}\x94.', "pickle"),
+    (b'\x80\x02}q\x01.', "pickle"),
+    (b'\x80\x05\x95\x00\x00\x00\x00\x00\x00\x00\x00}\x94.', "pickle"),
+    (b'GGUF\x03\x00\x00\x00\x00\x00\x00\x00', "GGUF"),
+    (b'\x89HDF\r\n\x1a\n\x00\x00', "HDF5"),
+    (b'MATLAB 5.0 MAT-file, Platform', "MATLAB"),
+    (b'MATLAB 7.3 MAT-file, Platform', "HDF5"),
+    (b'\x1c\x00\x00\x00TFL3\x00\x00', "Lite"),
+    (b'\x08\x08\x12\x07pytorch\x1a\x052.1.0:\x04\n\x02ab', "ONNX"),
+    (b'\x08\n\x12\x00(\x01:\x04\n\x02ab', "ONNX"),
+    (b'\x08\x01\x12\x80\x08\n\x00\x00\x00\x00\x00', "TensorFlow"),
+    (b'PAR1\x15\x00\x00\x00\x00\x00', "Parquet"),
+    (b'ARROW1\x00\x00\x00\x00\x00', "Arrow"),
+    (b'\x89PNG\r\n\x1a\n\x00\x00', "PNG"),
+    (b'\xff\xd8\xff\xe0\x00\x10JFIF', "JPEG"),
+    (b'GIF89a\x00\x00\x00\x00', "GIF"),
+    (b'RIFF\x00\x00\x00\x00WEBPVP8 ', "WebP"),
+    (b'II*\x00\x08\x00\x00\x00\x00\x00', "TIFF"),
+    (b'BM\n\x00\x00\x00\x00\x00\x00\x00', "BMP"),
+    (b'\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00', "gzip"),
+    (b'BZh91AY&SY', "bzip2"),
+    (b'\xfd7zXZ\x00\x00\x04\xe6\xd6', "xz"),
+    (b'(\xb5/\xfd\x04\x00\x01\x00\x00\x00', "zstd"),
+    (b'SQLite format 3\x00\x10\x00', "SQLite"),
+    (b'%PDF-1.7\n', "PDF"),
+    (b'\x7fELF\x02\x01\x01\x00\x00\x00', "program"),
+    (bytes(18), "zeros"),
 ]
 
 
@@ -136,17 +137,21 @@ def told(tmp_path, content, *arguments):
     return text
 
 
+def tells_a_kind(text):
+    kinds = {kind for _, kind in [*KINDS.values(), *STARTS]} - {"index", "zip"}
+    return any(tells(text, kind) for kind in kinds)
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_kinds(tmp_path, name):
     content, kind = KINDS[name]
     text = told(tmp_path, content())
-    assert kind in text.partition(". This is ")[2]
-    assert "A header of" not in text
+    assert tells(text, kind)
 
 
 @pytest.mark.parametrize("content, kind", STARTS)
 def test_starts(tmp_path, content, kind):
-    assert kind in told(tmp_path, content).partition(". This is ")[2]
+    assert tells(told(tmp_path, content), kind)
 
 
 def test_unknown_kind(tmp_path):
@@ -154,14 +159,13 @@ def test_unknown_kind(tmp_path):
     for seed in range(20):
         content = b"\xd5" + np.random.default_rng(seed).bytes(99)
         text = told(tmp_path, content)
-        assert content[:16].hex(" ") in text and "This is" not in text
+        assert content[:16].hex(" ") in text and not tells_a_kind(text)
 
 
 def test_commands(tmp_path):
     for command in ("ls", "show", "check"):
-        assert "This is a PNG picture" in told(tmp_path, b"\x89PNG\r\n\x1a\n", command)
-    text = complaint("cp", tmp_path / "model.safetensors", tmp_path / "o")
-    assert "This is a PNG picture" in text
+        assert tells(told(tmp_path, b"\x89PNG\r\n\x1a\n", command), "PNG")
+    assert tells(complaint("cp", tmp_path / "model.safetensors", tmp_path / "o"), "PNG")
     assert not (tmp_path / "o").exists()
 
 
@@ -171,9 +175,9 @@ def test_damaged_files_are_no_others(tmp_path):
     content = path.read_bytes()
     for damaged in (content[:-1], content[:40],
                     content[:8] + b"{" + content[9:].replace(b'"', b"'")):
-        assert "This is" not in told(tmp_path, damaged)
+        assert not tells_a_kind(told(tmp_path, damaged))
     np.savez(tmp_path / "a.npz", x=[1.0])
-    assert "truncated" in told(tmp_path, cut((tmp_path / "a.npz").read_bytes()))
+    assert not tells_a_kind(told(tmp_path, cut((tmp_path / "a.npz").read_bytes())))
     path = tmp_path / "a.safetensors.index.json"
     path.write_text(json.dumps({"weight_map": {"x": 1}}))
-    assert ". This is " not in complaint("ls", path)
+    assert not tells_a_kind(complaint("ls", path))

@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 from conftest import SEED
+from says import tells
 from tensors import CODES, load, run, save
 
-KINDS = {"infinite": r"(\d+) elements? became infinite", "nan": r"(\d+) elements? became NaN",
-         "no_nan": r"(\d+) NaNs? became 0",
-         "clamped": r"(\d+) elements? out of range became the nearest number",
-         "wrapped": r"(\d+) elements? out of range wrapped around",
-         "zero": r"(\d+) elements? too small became 0",
-         "imaginary": r"(\d+) elements? lost (?:its|their) imaginary part"}
+# The word of each kind, in the part of a report that begins with the number.
+KINDS = {"infinite": r"(\d+)[^,]* infinite", "nan": r"(\d+) elem[^,]* NaN", "no_nan": r"(\d+) NaN",
+         "clamped": r"(\d+)[^,]* nearest", "wrapped": r"(\d+)[^,]* wrapped",
+         "zero": r"(\d+)[^,]* small", "imaginary": r"(\d+)[^,]* imaginary"}
 
 
 def read_line(text):
@@ -26,7 +25,7 @@ def losses(source, target, *options, status=0):
     """The report of each tensor."""
     done = run("cp", "--no-sync", source, target, *options)
     assert done.returncode == status and done.stdout == "", done.stderr
-    found = [re.fullmatch(r"mtldl: “(.*?)”, converted to (\w+): (.*)", line)
+    found = [re.fullmatch(r"mtldl: “(.*?)”.* (\w+): (.*)", line)
              for line in done.stderr.splitlines()]
     return {match.group(1): (match.group(2), read_line(match.group(3))) for match in found}
 
@@ -169,4 +168,4 @@ def test_many_tensors(tmp_path):
     done = run("cp", source, tmp_path / "b", "-d", "int8")
     *lines, last = done.stderr.splitlines()
     assert len(lines) == 10
-    assert "20 other tensors" in last and read_line(last) == {"no_nan": sum(range(11, 31))}
+    assert tells(last, 20) and read_line(last) == {"no_nan": sum(range(11, 31))}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import SEED
+from says import tells
 from tensors import (CODES, EVIL, EVIL_SHOWN, complaint, ls_json, mtldl, run, save, save_shards,
                      save_sparse, write)
 
@@ -102,7 +103,7 @@ def test_names(file):
         assert mtldl("ls", option, "--sort=file", file) == "b\na\né 漢\nnone\n"
         assert mtldl("ls", option, "--sort=size", file) == "a\nb\né 漢\nnone\n"
     assert [row[-1] for row in rows("--sort=size", file)] == ["a", "b", "é 漢", "none"]
-    assert "--sort=x is not" in complaint("ls", file, "--sort=x", status=2)
+    assert tells(complaint("ls", file, "--sort=x", status=2), "--sort=x")
 
 
 def test_natural_order(tmp_path):
@@ -156,7 +157,7 @@ def test_patterns(tmp_path, patterns, names):
 
 
 def test_patterns_that_match_nothing(file):
-    assert complaint("ls", file, "a", "zz*") == "no tensor matches “zz*”"
+    assert tells(complaint("ls", file, "a", "zz*"), "“zz*”")
 
 
 def test_fold(tmp_path):
@@ -281,8 +282,8 @@ def test_misaligned(tmp_path):
     header = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
     header += b" " * ((5 - len(header)) % 8)
     path = write(tmp_path / "a", header, bytes(4))
-    assert "aligned to              1 byte, 1 of them not aligned to their elements" in mtldl(
-        "ls", path)
+    aligned, = [line for line in mtldl("ls", path).splitlines() if "aligned" in line]
+    assert aligned.count("1") == 2
 
 
 def test_alignment_of_empty_tensors(tmp_path):
@@ -290,7 +291,8 @@ def test_alignment_of_empty_tensors(tmp_path):
     header = b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},'
     header += b'"none":{"dtype":"F64","shape":[0],"data_offsets":[1,1]}}'
     path = write(tmp_path / "a", header + b" " * (-len(header) % 8), bytes(1))
-    assert "of them" not in mtldl("ls", path)
+    aligned, = [line for line in mtldl("ls", path).splitlines() if "aligned" in line]
+    assert "1" not in aligned
     assert mtldl("check", "--alignment", path) == f"{path}: ok\n"
 
 
@@ -318,30 +320,28 @@ def test_many(tmp_path):
     assert times[1] < 8 * times[0] + 1
 
 
-@pytest.mark.parametrize("content, told", [
-    (b"", "This is an empty file"),
-    (b"\x02\0\0\0\0\0\0\0[]", "does not begin with “{”"),
-])
-def test_bad_files(tmp_path, content, told):
+@pytest.mark.parametrize("content, value", [
+    (b"", "empty"), (b"\x02\0\0\0\0\0\0\0[]", "“{”")])
+def test_bad_files(tmp_path, content, value):
     path = tmp_path / "a"
     path.write_bytes(content)
     done = run("ls", path)
     assert done.returncode == 1 and done.stdout == ""
-    assert done.stderr.startswith(f"mtldl: “{path}”: ") and told in done.stderr
+    assert done.stderr.startswith("mtldl: ") and tells(done.stderr, f"“{path}”", value)
 
 
 def test_what_is_no_file(tmp_path):
-    assert "is a folder without" in complaint("ls", tmp_path)
-    assert "No such file" in complaint("ls", tmp_path / "none")
-    assert "device" in complaint("ls", "/dev/null")
+    assert tells(complaint("ls", tmp_path), tmp_path)
+    assert tells(complaint("ls", tmp_path / "none"), tmp_path / "none")
+    assert tells(complaint("ls", "/dev/null"), "/dev/null")
     assert r"\u001b" in complaint("ls", tmp_path / "a\x1b[1m")
 
 
 def test_typed_backslashes(file):
     """They are shown as they were typed."""
-    assert complaint("ls", file, r"enc\.(w|b)") == r"no tensor matches “enc\.(w|b)”"
-    assert r"“a\d” among" in complaint("show", file, r"a\d")
-    assert r"--sort=a\b is" in complaint("ls", file, r"--sort=a\b", status=2)
+    assert r"“enc\.(w|b)”" in complaint("ls", file, r"enc\.(w|b)")
+    assert r"“a\d”" in complaint("show", file, r"a\d")
+    assert r"--sort=a\b" in complaint("ls", file, r"--sort=a\b", status=2)
 
 
 @pytest.mark.parametrize("paths", [["x"], ["x", "y"], ["bad"], ["x", "bad", "y"], ["."],
@@ -380,4 +380,4 @@ def test_names_of_several_files(tmp_path):
 def test_folder_that_is_not_there(tmp_path):
     """It ends as one, and is no pattern."""
     save(tmp_path / "x", {"a": np.zeros(2)})
-    assert "There is no folder “none/”" in run("ls", "x", "none/", cwd=tmp_path).stderr
+    assert tells(run("ls", "x", "none/", cwd=tmp_path).stderr, "“none/”")

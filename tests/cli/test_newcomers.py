@@ -10,6 +10,7 @@ import unicodedata
 import numpy as np
 import pytest
 
+from says import tells
 from tensors import MTLDL, complaint, load, ls_json, mtldl, run, save, save_shards
 from terminal import show
 
@@ -26,56 +27,50 @@ def work(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("typed, told", [
-    (["lst"], "did you mean “ls”?"), (["shwo"], "did you mean “show”?"),
-    (["list"], "did you mean “ls”?"), (["convert"], "did you mean “cp”?"),
-    (["chekc"], "did you mean “check”?"), (["verify"], "did you mean “check”?"),
-    (["version"], "did you mean “--version”?"),
-    (["a.safetensors"], "type “mtldl ls a.safetensors”"),
-    (["shards"], "type “mtldl ls shards”"),
-    (["missing.npy"], "type “mtldl ls missing.npy”"),
-    (["two words.npy"], "type “mtldl ls 'two words.npy'”"),
-    (["ls", "--jsn", "a.safetensors"], "did you mean “--json”? See “mtldl help ls”"),
-    (["ls", "-x"], "the file of that name is “./-x”"),
-    (["show", "a.safetensors"], "which one of the 5 tensors of a.safetensors? “embed”, “layers.0.w”"
-                                ", “layers.1.w”, “layers.2.w”, “layers.10.w”;"),
-    (["show", "a.safetensors", "embed", "0"], "0 is not a slice, such as “[0]”"),
-    (["cp", "a.safetensors", "-"], "type ./-"),
-    (["cp", "a.safetensors", "o.npy", "--format=gguf"], "is not safetensors or npy"),
+@pytest.mark.parametrize("typed, values", [
+    (["lst"], ["“ls”"]), (["shwo"], ["“show”"]), (["list"], ["“ls”"]), (["convert"], ["“cp”"]),
+    (["chekc"], ["“check”"]), (["verify"], ["“check”"]), (["version"], ["“--version”"]),
+    (["a.safetensors"], ["“mtldl ls a.safetensors”"]), (["shards"], ["“mtldl ls shards”"]),
+    (["missing.npy"], ["“mtldl ls missing.npy”"]),
+    (["two words.npy"], ["“mtldl ls 'two words.npy'”"]),
+    (["ls", "--jsn", "a.safetensors"], ["“--json”", "“mtldl help ls”"]), (["ls", "-x"], ["“./-x”"]),
+    (["show", "a.safetensors"], [5, "a.safetensors", "“embed”", "“layers.0.w”", "“layers.10.w”"]),
+    (["show", "a.safetensors", "embed", "0"], [0, "“[0]”"]), (["cp", "a.safetensors", "-"], ["./-"]),
+    (["cp", "a.safetensors", "o.npy", "--format=gguf"], ["gguf", "safetensors", "npy"]),
 ])
-def test_wrong_usage(work, typed, told):
+def test_wrong_usage(work, typed, values):
     save(work / "-x", {})
-    assert told in complaint(*typed, status=2, cwd=work)
+    assert tells(complaint(*typed, status=2, cwd=work), *values)
 
 
-@pytest.mark.parametrize("name, told", [("o.pt", ".safetensors or .npy"),
-                                        ("o.npz", "only be read")])
-def test_names_of_other_formats(work, name, told):
-    assert told in complaint("cp", "a.safetensors", name, cwd=work)
+@pytest.mark.parametrize("name, values", [("o.pt", [".safetensors", ".npy"]), ("o.npz", [".npz"])])
+def test_names_of_other_formats(work, name, values):
+    assert tells(complaint("cp", "a.safetensors", name, cwd=work), name, *values)
     assert not (work / name).exists()
 
 
-@pytest.mark.parametrize("typed, told", [
-    (["show", "a.safetensors", "layer.1.w"], "among the 5; did you mean “layers.1.w”"),
-    (["show", "a.safetensors", "embd[0]"], "did you mean “embed”?"),
-    (["show", "a.safetensors", "EMBED"], "did you mean “embed”?"),
-    (["show", "b.npy", "x"], "there is no tensor “x”, only “b”"),
-    (["ls", "a.safetensors", "layers"], "no tensor matches “layers”; did you mean “*layers*”?"),
-    (["ls", "a.safetensors", "embde"], "did you mean “embed”?"),
-    (["ls", "a.safetensors", "zzzzzzzz"], "no tensor matches “zzzzzzzz”"),
-    (["cp", "a.safetensors", "o", "-s", "layers"], "did you mean “*layers*”?"),
-    (["cp", "a.safetensors", "o.npy"], "one tensor, but 5 were added"),
-    (["show", "shards/model-3.safetensors"], "No such file"),
-    (["show", "."], "is a folder with 2 files of tensors: open one of them, such as "
-                    "“a.safetensors”"),
+@pytest.mark.parametrize("typed, values", [
+    (["show", "a.safetensors", "layer.1.w"], [5, "“layers.1.w”"]),
+    (["show", "a.safetensors", "embd[0]"], ["“embed”"]),
+    (["show", "a.safetensors", "EMBED"], ["“embed”"]),
+    (["show", "b.npy", "x"], ["“x”", "“b”"]),
+    (["ls", "a.safetensors", "layers"], ["“layers”", "“*layers*”"]),
+    (["ls", "a.safetensors", "embde"], ["“embed”"]),
+    (["ls", "a.safetensors", "zzzzzzzz"], ["“zzzzzzzz”"]),
+    (["cp", "a.safetensors", "o", "-s", "layers"], ["“*layers*”"]),
+    (["cp", "a.safetensors", "o.npy"], [5]),
+    (["show", "shards/model-3.safetensors"], ["shards/model-3.safetensors"]),
+    (["show", "."], [2, "“a.safetensors”"]),
 ])
-def test_what_is_not_there(work, typed, told):
-    assert told in complaint(*typed, cwd=work)
+def test_what_is_not_there(work, typed, values):
+    assert tells(complaint(*typed, cwd=work), *values)
 
 
 def test_nothing_similar(work):
-    assert complaint("ls", work / "a.safetensors", "zzzzzzzz") == "no tensor matches “zzzzzzzz”"
-    assert complaint("show", work / "a.safetensors", "q").endswith("“q” among the 5")
+    told = complaint("ls", work / "a.safetensors", "zzzzzzzz")
+    assert tells(told, "“zzzzzzzz”") and told.count("“") == 1
+    told = complaint("show", work / "a.safetensors", "q")
+    assert tells(told, "“q”", 5) and told.count("“") == 1
 
 
 def test_no_command():
@@ -102,8 +97,7 @@ def test_folder(work):
         "shards/model.safetensors.index.json"]
     assert mtldl("check", "shards", cwd=work).count(": ok\n") == 3
     (work / "empty").mkdir()
-    assert "is a folder without .safetensors, .npy and .npz files" in complaint("ls",
-                                                                                work / "empty")
+    assert tells(complaint("ls", work / "empty"), ".safetensors", ".npy", ".npz")
 
 
 def test_folder_with_one_model(work):
@@ -119,7 +113,8 @@ def test_several_files(work):
     assert mtldl("ls", "-1", "b.npy", "a.safetensors", "e*", "b", cwd=work) == (
         "b\nembed\n")
     done = run("ls", "a.safetensors", "missing.npy", "b.npy", cwd=work)
-    assert done.returncode == 1 and done.stdout == text and "No such file" in done.stderr
+    assert done.returncode == 1 and done.stdout == text
+    assert tells(done.stderr, "missing.npy") and done.stderr.count("\n") == 1
     told = json.loads(mtldl("ls", "--json", "a.safetensors", "b.npy", cwd=work))
     assert told == [ls_json(work / "a.safetensors") | {"path": "a.safetensors"},
                     ls_json(work / "b.npy") | {"path": "b.npy"}]
@@ -132,8 +127,7 @@ def test_pattern_that_is_also_a_file(work):
     save(work / "layers", {"x": np.ones(1)})
     assert headings(mtldl("ls", "a.safetensors", "layers", cwd=work)) == [
         "a.safetensors", "layers"]
-    assert "did you mean “*layers*”" in complaint("ls", "a.safetensors", "--select=layers",
-                                                  cwd=work)
+    assert tells(complaint("ls", "a.safetensors", "--select=layers", cwd=work), "“*layers*”")
     assert mtldl("ls", "-1", "a.safetensors", "-s", "embed", cwd=work) == "embed\n"
 
 
@@ -152,8 +146,7 @@ def test_slice_of_its_own(work):
 def test_standard_input(work):
     with open(work / "a.safetensors") as file:
         assert mtldl("ls", "-1", "-", stdin=file) == mtldl("ls", "-1", work / "a.safetensors")
-    told = complaint("ls", "-", input="x", cwd=work)
-    assert "standard input is not a file" in told and "./-" in told
+    assert tells(complaint("ls", "-", input="x", cwd=work), "./-")
     save(work / "-", {"dash": np.ones(1)})
     assert mtldl("ls", "-1", "./-", cwd=work) == "dash\n"
 
@@ -216,8 +209,7 @@ def test_short_floats_as_json(tmp_path):
 
 def test_json_with_others(work):
     path = work / "a.safetensors"
-    assert "a slice prints fewer" in complaint("show", path, "embed", "--json", "--max-items=3",
-                                               status=2)
+    complaint("show", path, "embed", "--json", "--max-items=3", status=2)
 
 
 def cells(text):
@@ -260,20 +252,10 @@ def test_damaged_array_of_an_archive(tmp_path):
     offset = ls_json(tmp_path / "a.npz")["tensors"][0]["offset"]
     content[offset + 40] ^= 1
     (tmp_path / "a.npz").write_bytes(content)
-    told = complaint("cp", tmp_path / "a.npz", tmp_path / "out.safetensors")
-    assert "“x”" in told and "are damaged" in told
+    assert tells(complaint("cp", tmp_path / "a.npz", tmp_path / "out.safetensors"), "“x”", "CRC")
     assert not (tmp_path / "out.safetensors").exists()
     mtldl("cp", tmp_path / "a.npz", tmp_path / "out.safetensors", "-s", "y")
     assert load(tmp_path / "out.safetensors")[0]["y"].tolist() == [0, 1, 2, 3, 4]
-
-
-def test_file_of_another_kind(tmp_path):
-    """Each command says what it is."""
-    (tmp_path / "page.safetensors").write_text("<!DOCTYPE html><title>404</title>")
-    for command in (["ls"], ["show"], ["check"], ["cp"]):
-        arguments = [*command, tmp_path / "page.safetensors"]
-        told = complaint(*arguments, *([tmp_path / "o"] if command == ["cp"] else []))
-        assert "This is a web page in place of the file" in told
 
 
 def test_head_closes_the_pipe(work):

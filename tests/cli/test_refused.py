@@ -45,6 +45,11 @@ def archive(tmp_path):
 REFUSED = [*BAD, "readme.txt", "broken", "squeezed"]
 
 
+def first_names(text):
+    """The first name in each line."""
+    return sorted(match[1] for line in text.splitlines() if (match := re.search("“(.*?)”", line)))
+
+
 def test_list(archive):
     told = {tensor["name"]: tensor for tensor in ls_json(archive)["tensors"]}
     assert set(told) == {*GOOD, *REFUSED}
@@ -100,7 +105,7 @@ def test_show(archive):
 def test_check(archive):
     done = run("check", archive)
     assert (done.returncode, done.stdout) == (0, f"{archive}: ok\n")
-    assert sorted(re.findall("“(.*?)” cannot be loaded", done.stderr)) == sorted(REFUSED)
+    assert first_names(done.stderr) == sorted(REFUSED)
     assert mtldl("check", "-q", archive) == ""
     done = run("check", "--strict", archive)
     assert (done.returncode, done.stdout) == (1, "")
@@ -114,7 +119,7 @@ def test_copy(archive, tmp_path):
     out = tmp_path / "out.safetensors"
     done = run("cp", archive, out)
     assert done.returncode == 0
-    assert sorted(re.findall("“(.*?)” is left out", done.stderr)) == sorted(REFUSED)
+    assert first_names(done.stderr) == sorted(REFUSED)
     found, _ = load(out)
     assert {name: array.tolist() for name, array in found.items()} == {
         name: array.tolist() for name, array in GOOD.items()}
@@ -122,12 +127,12 @@ def test_copy(archive, tmp_path):
     # Only selected tensors count.
     mtldl("cp", archive, out, "-s", "?")
     done = run("cp", archive, out, "-s", "label", "-s", "y")
-    assert done.returncode == 0 and done.stderr.count("left out") == 1
+    assert done.returncode == 0 and first_names(done.stderr) == ["label"]
     assert set(load(out)[0]) == {"y"}
     for names in (["label"], ["label", "read*"]):
         out.write_text("old")
         done = run("cp", archive, out, *itertools.chain(*(["-s", name] for name in names)))
-        assert done.returncode == 1 and "nothing to copy" in done.stderr
+        assert done.returncode == 1 and done.stderr.startswith("mtldl: ")
         assert out.read_text() == "old"
 
 
@@ -191,7 +196,7 @@ def test_random_archives(tmp_path):
         out = tmp_path / "out"
         out.unlink(missing_ok=True)
         done = run("cp", "--no-sync", path, out)
-        assert done.stderr.count("left out") == len(bad)
+        assert len([name for name in first_names(done.stderr) if name in BAD]) == len(bad)
         assert done.returncode == int(bool(bad) and not good)
         assert out.exists() == (done.returncode == 0)
         assert run("check", path).returncode == 0

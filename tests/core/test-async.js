@@ -157,10 +157,10 @@ testAnyMemory('what is cancelled before does not begin', async () => {
 testAnyMemory('what cannot be done rejects', async () => {
     const view = zeros(2, 3);
 
-    await rejectsMtl('INVALID_ARGUMENT', /\(4, 5\)/, view.copy_from_async(zeros(4, 5)));
-    await rejectsMtl('READ_ONLY', /./, view.as_read_only().fill_double_async(1));
-    await rejectsMtl('INVALID_ARGUMENT', /./, view.to_dtype_async(Mtl.DType.OTHER));
-    await rejectsMtl('NOT_SUPPORTED', /./,
+    await rejectsMtl('INVALID_ARGUMENT', '(4, 5)', view.copy_from_async(zeros(4, 5)));
+    await rejectsMtl('READ_ONLY', [], view.as_read_only().fill_double_async(1));
+    await rejectsMtl('INVALID_ARGUMENT', [], view.to_dtype_async(Mtl.DType.OTHER));
+    await rejectsMtl('NOT_SUPPORTED', [],
         view.to_device_async(host, Mtl.StorageMode.PRIVATE));
 });
 

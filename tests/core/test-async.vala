@@ -158,7 +158,7 @@ void test_errors () throws GLib.Error {
 		view.copy_from_async.end (waiter.wait ());
 		assert_not_reached ();
 	} catch (Mtl.Error.INVALID_ARGUMENT e) {
-		assert_true ("(4, 5)" in e.message);
+		assert_says (e, { "(4, 5)" });
 	}
 }
 

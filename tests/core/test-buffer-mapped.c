@@ -71,7 +71,7 @@ test_empty_file (TestFolder    *folder,
 
   assert_maps (file, 0, 0);
   assert_fails (mtl_buffer_new_mapped (file, NULL, 0, 1, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                "file” of 0 bytes");
+                "file” & 0");
 }
 
 static void
@@ -81,9 +81,9 @@ test_out_of_bounds (TestFolder    *folder,
   g_autoptr (GFile) file = write_pattern (folder, "file", 5000);
 
   assert_fails (mtl_buffer_new_mapped (file, NULL, 1, 5000, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                "5000 bytes at offset 1 exceed “/");
+                "5000 & 1");
   assert_fails (mtl_buffer_new_mapped (file, NULL, 5001, 0, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                "0 bytes at offset 5001");
+                "0 & 5001");
   assert_fails (mtl_buffer_new_mapped (file, NULL, G_MAXUINT64, 2, NULL, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615");
   assert_fails (mtl_buffer_new_mapped (file, NULL, 2, G_MAXSIZE, NULL, &error),

@@ -137,7 +137,7 @@ test_new_empty (void)
   g_assert_cmpuint (g_bytes_get_size (copy), ==, 0);
   g_assert_cmpuint (mtl_buffer_get_size (slice), ==, 0);
 
-  assert_fails (mtl_buffer_get_bytes (buffer, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "1 bytes");
+  assert_fails (mtl_buffer_get_bytes (buffer, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "1");
 }
 
 static void
@@ -304,7 +304,7 @@ test_around_the_end_of_addresses (void)
         g_assert_true ((buffer != NULL) == cases[i].fits);
         if (!cases[i].fits)
           {
-            g_autofree char *size = g_strdup_printf ("%" G_GSIZE_FORMAT " bytes", cases[i].size);
+            g_autofree char *size = g_strdup_printf ("%" G_GSIZE_FORMAT, cases[i].size);
 
             assert_failed (error, MTL_ERROR_OVERFLOW, size);
           }
@@ -400,8 +400,7 @@ test_out_of_bounds (void)
   for (gsize i = 0; i < G_N_ELEMENTS (outside); i++)
     {
       gsize offset = outside[i].offset, size = outside[i].size;
-      g_autofree char *value = g_strdup_printf ("%" G_GSIZE_FORMAT " bytes at offset %"
-                                                G_GSIZE_FORMAT " exceed the buffer of 6",
+      g_autofree char *value = g_strdup_printf ("%" G_GSIZE_FORMAT " & %" G_GSIZE_FORMAT " & 6",
                                                 size, offset);
 
       assert_fails (mtl_buffer_slice (buffer, offset, size, &error),
@@ -415,11 +414,11 @@ test_out_of_bounds (void)
       assert_refuses (mtl_buffer_copy_from (buffer, offset, buffer, 0, size, NULL, &error),
                       MTL_ERROR_OUT_OF_BOUNDS, value);
       assert_refuses (mtl_buffer_copy_from (other, 0, buffer, offset, size, NULL, &error),
-                      MTL_ERROR_OUT_OF_BOUNDS, size <= 100 ? value : "exceed the buffer of 100");
+                      MTL_ERROR_OUT_OF_BOUNDS, size <= 100 ? value : "100");
     }
 
   assert_refuses (mtl_buffer_set_bytes (buffer, 0, seven, NULL, &error),
-                  MTL_ERROR_OUT_OF_BOUNDS, "7 bytes at offset 0");
+                  MTL_ERROR_OUT_OF_BOUNDS, "7 & 0");
   assert_refuses (mtl_buffer_set_bytes (buffer, G_MAXSIZE, seven, NULL, &error),
                   MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615");
   assert_contents (parent, "0123456789");
@@ -550,14 +549,14 @@ test_fill_bad_pattern (void)
   for (gsize i = 0; i < G_N_ELEMENTS (bad); i++)
     {
       g_autoptr (GBytes) bytes = g_bytes_new_static (pattern, bad[i]);
-      g_autofree char *value = g_strdup_printf ("pattern of %" G_GSIZE_FORMAT " bytes", bad[i]);
+      g_autofree char *value = g_strdup_printf ("%" G_GSIZE_FORMAT, bad[i]);
 
       assert_refuses (mtl_buffer_fill (buffer, 0, 0, bytes, NULL, &error),
                       MTL_ERROR_INVALID_ARGUMENT, value);
     }
 
   assert_refuses (mtl_buffer_fill (buffer, 0, 10, four, NULL, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "4 bytes cannot fill 10 bytes");
+                  MTL_ERROR_INVALID_ARGUMENT, "4 & 10");
 }
 
 static void
@@ -592,10 +591,9 @@ test_synchronize (void)
   g_assert_true (mtl_buffer_did_modify (buffer, 0, 4, &local_error));
   g_assert_true (mtl_buffer_did_modify (buffer, 4, 0, &local_error));
   g_assert_no_error (local_error);
-  assert_refuses (mtl_buffer_did_modify (buffer, 1, 4, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                  "4 bytes at offset 1");
+  assert_refuses (mtl_buffer_did_modify (buffer, 1, 4, &error), MTL_ERROR_OUT_OF_BOUNDS, "4 & 1");
   assert_refuses (mtl_buffer_did_modify (buffer, G_MAXSIZE, 2, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                  "buffer of 4 bytes");
+                  "4");
   assert_contents (buffer, "same");
 }
 
@@ -616,7 +614,7 @@ test_bare (void)
   g_assert_true (mtl_buffer_is_host_accessible (buffer));
   g_assert_null (mtl_buffer_get_contents (buffer));
   g_assert_true (mtl_buffer_synchronize (buffer, NULL, &local_error));
-  assert_fails (mtl_buffer_slice (buffer, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "of 0 bytes");
+  assert_fails (mtl_buffer_slice (buffer, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "0");
   g_assert_finalize_object (buffer);
 }
 
@@ -647,8 +645,7 @@ test_initable (void)
 
   /* Until it is initialized there are no bytes; after that it stays as it is. */
   g_assert_cmpuint (mtl_buffer_get_size (bare), ==, 0);
-  assert_fails (mtl_buffer_dup_bytes (bare, 0, 1, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                "0 bytes");
+  assert_fails (mtl_buffer_dup_bytes (bare, 0, 1, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS, "0");
   g_cancellable_cancel (cancellable);
   g_assert_false (g_initable_init (G_INITABLE (bare), cancellable, &local_error));
   g_assert_error (local_error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
@@ -661,7 +658,7 @@ test_initable (void)
   g_assert_no_error (local_error);
 
   assert_fails (g_initable_new (MTL_TYPE_BUFFER, NULL, &error, "size", G_MAXUINT64, NULL),
-                MTL_ERROR_NO_MEMORY, "18446744073709551615 bytes");
+                MTL_ERROR_NO_MEMORY, "18446744073709551615");
   assert_fails (g_initable_new (MTL_TYPE_BUFFER, NULL, &error, "device", mtl_device_get_host (),
                                 "storage-mode", MTL_STORAGE_MODE_PRIVATE, NULL),
                 MTL_ERROR_NOT_SUPPORTED, "“private”");

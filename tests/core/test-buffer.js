@@ -61,8 +61,8 @@ test('a buffer of the host describes itself', () => {
 });
 
 testAnyMemory('memory that cannot be had is an error', () => {
-    throwsMtl('NO_MEMORY', /4611686018427387904/, () => newBuffer(2 ** 62));
-    throwsMtl('NOT_SUPPORTED', /./, () => Mtl.Buffer.new(host, 1, PRIVATE));
+    throwsMtl('NO_MEMORY', '4611686018427387904', () => newBuffer(2 ** 62));
+    throwsMtl('NOT_SUPPORTED', [], () => Mtl.Buffer.new(host, 1, PRIVATE));
 });
 
 testAnyMemory('an uninitialized buffer takes what is written to it', () => {
@@ -71,7 +71,7 @@ testAnyMemory('an uninitialized buffer takes what is written to it', () => {
     equal(buffer.set_bytes(0, bytesOf(1, 2, 3, 4)), true);
     equal(buffer.set_bytes(2, bytesOf(9)), true);
     equal(contentsOf(buffer), [1, 2, 9, 4]);
-    throwsMtl('OUT_OF_BOUNDS', /4/, () => buffer.set_bytes(3, bytesOf(1, 2)));
+    throwsMtl('OUT_OF_BOUNDS', 4, () => buffer.set_bytes(3, bytesOf(1, 2)));
     equal(contentsOf(buffer), [1, 2, 9, 4]);
 });
 
@@ -90,8 +90,8 @@ test('a buffer of bytes reads them in place, and refuses writes', () => {
     equal(contentsOf(buffer), [1, 2, 3, 4]);
     equal(addressOf(buffer), addressOf(again));
     equal(buffer.is_read_only(), true);
-    throwsMtl('READ_ONLY', /./, () => buffer.set_bytes(0, bytesOf(0)));
-    throwsMtl('READ_ONLY', /./, () => buffer.fill(0, 4, bytesOf(0)));
+    throwsMtl('READ_ONLY', [], () => buffer.set_bytes(0, bytesOf(0)));
+    throwsMtl('READ_ONLY', [], () => buffer.fill(0, 4, bytesOf(0)));
     equal(contentsOf(buffer), [1, 2, 3, 4]);
 });
 
@@ -117,7 +117,7 @@ testAnyMemory('a slice shares the memory', () => {
     equal(slice.get_size(), 4);
     if (buffer.is_host_accessible())
         equal(addressOf(slice), addressOf(buffer) + 2);
-    throwsMtl('OUT_OF_BOUNDS', /8/, () => buffer.slice(6, 3));
+    throwsMtl('OUT_OF_BOUNDS', 8, () => buffer.slice(6, 3));
 });
 
 testAnyMemory('buffers are equal that describe the same memory', () => {
@@ -137,8 +137,8 @@ test('bytes without a copy show later writes, copied ones do not', () => {
     buffer.set_bytes(1, bytesOf(5, 6));
     equal([...shared.toArray()], [5, 6]);
     equal([...copied.toArray()], [0, 0]);
-    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.get_bytes(3, 2));
-    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.dup_bytes(5, 0));
+    throwsMtl('OUT_OF_BOUNDS', [], () => buffer.get_bytes(3, 2));
+    throwsMtl('OUT_OF_BOUNDS', [], () => buffer.dup_bytes(5, 0));
 });
 
 testAnyMemory('copies go between buffers and within one', () => {
@@ -152,8 +152,8 @@ testAnyMemory('copies go between buffers and within one', () => {
     const other = newBuffer(3);
     other.copy_from(0, buffer, 3, 3);
     equal(contentsOf(other), [2, 3, 4]);
-    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.copy_from(3, source, 0, 4));
-    throwsMtl('READ_ONLY', /./, () => source.copy_from(0, buffer, 0, 1));
+    throwsMtl('OUT_OF_BOUNDS', [], () => buffer.copy_from(3, source, 0, 4));
+    throwsMtl('READ_ONLY', [], () => source.copy_from(0, buffer, 0, 1));
 });
 
 testAnyMemory('a copy of a buffer has its own memory', () => {
@@ -199,7 +199,7 @@ test('a range of a file is a buffer, which outlives the file', async () => {
 
     cancellable.cancel();
     await throwsGio('CANCELLED', () => Mtl.Buffer.new_mapped(file, null, 1, 3, cancellable));
-    throwsMtl('OUT_OF_BOUNDS', /5 bytes at offset 1 exceed/,
+    throwsMtl('OUT_OF_BOUNDS', [5, 1],
         () => Mtl.Buffer.new_mapped(file, null, 1, 5));
     const [mapped, offset, info] = buffer.slice(1, 2).dup_mapped_file();
     ok(mapped.equal(file));
@@ -207,7 +207,7 @@ test('a range of a file is a buffer, which outlives the file', async () => {
     equal(buffer.copy(null).dup_mapped_file(), [null, 0, null]);
     file.delete(null);
     equal(contentsOf(buffer), [2, 3, 4]);
-    throwsMtl('READ_ONLY', /./, () => buffer.set_bytes(0, bytesOf(9)));
+    throwsMtl('READ_ONLY', [], () => buffer.set_bytes(0, bytesOf(9)));
 });
 
 testAnyMemory('a pattern fills a part', () => {
@@ -215,9 +215,9 @@ testAnyMemory('a pattern fills a part', () => {
 
     equal(buffer.fill(1, 4, bytesOf(1, 2)), true);
     equal(contentsOf(buffer), [0, 1, 2, 1, 2, 0, 0]);
-    throwsMtl('INVALID_ARGUMENT', /3/, () => buffer.fill(0, 6, bytesOf(1, 2, 3)));
-    throwsMtl('INVALID_ARGUMENT', /5/, () => buffer.fill(0, 5, bytesOf(1, 2)));
-    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.fill(6, 2, bytesOf(1)));
+    throwsMtl('INVALID_ARGUMENT', 3, () => buffer.fill(0, 6, bytesOf(1, 2, 3)));
+    throwsMtl('INVALID_ARGUMENT', 5, () => buffer.fill(0, 5, bytesOf(1, 2)));
+    throwsMtl('OUT_OF_BOUNDS', [], () => buffer.fill(6, 2, bytesOf(1)));
 });
 
 testAnyMemory('what is in a buffer stays when it is synchronized', () => {
@@ -226,7 +226,7 @@ testAnyMemory('what is in a buffer stays when it is synchronized', () => {
     buffer.set_bytes(0, bytesOf(1, 2));
     equal([buffer.synchronize(), buffer.synchronize(null)], [true, true]);
     equal(buffer.did_modify(0, 2), true);
-    throwsMtl('OUT_OF_BOUNDS', /2 bytes/, () => buffer.did_modify(1, 2));
+    throwsMtl('OUT_OF_BOUNDS', 2, () => buffer.did_modify(1, 2));
     equal(contentsOf(buffer), [1, 2]);
 });
 
@@ -244,9 +244,9 @@ testAnyMemory('all that waits for the device or a file has a promise', async () 
     equal(contentsOf(copy), [2, 9, 9, 9]);
     file.replace_contents(new Uint8Array([1, 2, 3]), null, false, 0, null);
     equal(contentsOf(await Mtl.Buffer.new_mapped_async(file, null, 1, 2)), [2, 3]);
-    await rejectsMtl('OUT_OF_BOUNDS', /3 bytes/, Mtl.Buffer.new_mapped_async(file, null, 1, 3));
+    await rejectsMtl('OUT_OF_BOUNDS', 3, Mtl.Buffer.new_mapped_async(file, null, 1, 3));
     file.delete(null);
-    await rejectsMtl('OUT_OF_BOUNDS', /3 bytes/, buffer.dup_bytes_async(2, 3));
+    await rejectsMtl('OUT_OF_BOUNDS', 3, buffer.dup_bytes_async(2, 3));
     cancellable.cancel();
     await throwsGio('CANCELLED', () => buffer.copy_async(cancellable));
     equal(contentsOf(buffer), [1, 2, 9, 9]);
@@ -257,8 +257,8 @@ test('properties for the construction', () => {
 
     equal(contentsOf(buffer), new Array(64).fill(0));
     equal(new Mtl.Buffer({device: host, size: 3, storage_mode: HOST}).get_size(), 3);
-    throwsMtl('NO_MEMORY', /4611686018427387904/, () => new Mtl.Buffer({device: host, size: 2 ** 62}));
-    throwsMtl('NOT_SUPPORTED', /private/,
+    throwsMtl('NO_MEMORY', '4611686018427387904', () => new Mtl.Buffer({device: host, size: 2 ** 62}));
+    throwsMtl('NOT_SUPPORTED', 'private',
         () => new Mtl.Buffer({device: host, size: 1, storage_mode: PRIVATE}));
 });
 

@@ -37,7 +37,7 @@ void test_no_memory () throws GLib.Error {
 		new_buffer ((size_t) 1 << 62);
 		assert_not_reached ();
 	} catch (Mtl.Error.NO_MEMORY e) {
-		assert_true (e.message.contains ("4611686018427387904"));
+		assert_says (e, { "4611686018427387904" });
 	}
 }
 
@@ -87,7 +87,7 @@ void test_slice () throws GLib.Error {
 		slice.slice (1, 2);
 		assert_not_reached ();
 	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
-		assert_true (e.message.contains ("2 bytes"));
+		assert_says (e, { "2" });
 	}
 }
 
@@ -210,7 +210,7 @@ void test_mapped () throws GLib.Error {
 		new Mtl.Buffer.mapped (file, null, 1, 5);
 		assert_not_reached ();
 	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
-		assert_true (e.message.contains ("5 bytes at offset 1"));
+		assert_says (e, { "5", "1" });
 	}
 
 	uint64 offset;
@@ -226,7 +226,7 @@ void test_mapped () throws GLib.Error {
 		new Mtl.Buffer.mapped (file, null, 0, 0);
 		assert_not_reached ();
 	} catch (IOError.NOT_FOUND e) {
-		assert_true (e.message.contains (file.get_basename ()));
+		assert_says (e, { file.get_basename () });
 	}
 	assert_contents (buffer, { 2, 3, 4 });
 	assert_true (buffer.read_only);

@@ -36,8 +36,8 @@ test('the host describes itself', () => {
 });
 
 test('there are no other kinds of devices', () => {
-    throws(Error, /abstract/, () => new Mtl.Device());
-    throws(TypeError, /derived/, () => GObject.registerClass(class Other extends Mtl.Device {}));
+    throws(Error, 'abstract', () => new Mtl.Device());
+    throws(TypeError, 'derived', () => GObject.registerClass(class Other extends Mtl.Device {}));
 });
 
 test('properties say the same as functions', () => {
@@ -52,8 +52,8 @@ test('properties say the same as functions', () => {
 });
 
 test('a device that is not there is an error', () => {
-    throwsMtl('NOT_SUPPORTED', /7/, () => Mtl.Device.get(Mtl.DeviceType.CPU, 7));
-    throwsMtl('INVALID_ARGUMENT', /\(0, 1\)/, () => Mtl.Device.get('unknown', 1));
+    throwsMtl('NOT_SUPPORTED', 7, () => Mtl.Device.get(Mtl.DeviceType.CPU, 7));
+    throwsMtl('INVALID_ARGUMENT', '(0, 1)', () => Mtl.Device.get('unknown', 1));
 });
 
 test('devices are waited for, unless that is cancelled', async () => {
@@ -75,7 +75,7 @@ test('element types have the names that NumPy and ml_dtypes use', () => {
         equal(dtype, Mtl.DType[name.toUpperCase()]);
         equal(Mtl.DType.to_string(dtype), name);
     }
-    throwsMtl('INVALID_ARGUMENT', /float33/, () => Mtl.DType.from_string('float33'));
+    throwsMtl('INVALID_ARGUMENT', 'float33', () => Mtl.DType.from_string('float33'));
 });
 
 test('element types know their kinds', () => {

@@ -169,11 +169,10 @@ test_negative_strides (void)
   const float expected[] = { 3, 4, 5, 0, 1, 2 };
 
   assert_fails (mtl_strided_view_to_dlpack (reversed, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
-                                            &error),
-                MTL_ERROR_NEEDS_COPY, "strides (-3, 1)");
+                                            &error), MTL_ERROR_NEEDS_COPY, "(-3, 1)");
   assert_fails (mtl_strided_view_to_dlpack_legacy (reversed, MTL_DLPACK_FLAGS_NEVER_COPY,
                                                    ANY_DEVICE, &error),
-                MTL_ERROR_NEEDS_COPY, "strides (-3, 1)");
+                MTL_ERROR_NEEDS_COPY, "(-3, 1)");
 
   managed = export (reversed, MTL_DLPACK_FLAGS_NONE);
   g_assert_cmphex (managed->flags, ==, DL_IS_COPIED);
@@ -224,7 +223,7 @@ test_read_only (void)
   DLManagedTensor *legacy;
 
   assert_fails (mtl_strided_view_to_dlpack_legacy (locked, MTL_DLPACK_FLAGS_NONE, NULL, &error),
-                MTL_ERROR_READ_ONLY, "legacy");
+                MTL_ERROR_READ_ONLY, "1.0");
 
   managed = export (locked, MTL_DLPACK_FLAGS_NONE);
   g_assert_cmphex (managed->flags, ==, DL_READ_ONLY);
@@ -336,7 +335,7 @@ test_element_types (void)
 
       if (cases[i].flags & DL_PADDED)
         assert_fails (mtl_strided_view_to_dlpack_legacy (view, MTL_DLPACK_FLAGS_NONE, NULL, &error),
-                      MTL_ERROR_NOT_SUPPORTED, "4 bits");
+                      MTL_ERROR_NOT_SUPPORTED, "4");
     }
 }
 
@@ -359,7 +358,7 @@ test_within_a_byte (void)
   g_assert_cmpmem (managed->dl_tensor.data, 2, "\x32\x04", 2);
   managed->deleter (managed);
   assert_fails (mtl_strided_view_to_dlpack (odd, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE, &error),
-                MTL_ERROR_NEEDS_COPY, "begins within a byte");
+                MTL_ERROR_NEEDS_COPY, "(1,) & 4");
 }
 
 /* Some consumers write to shape and strides: each export has its own. */

@@ -113,7 +113,7 @@ test_other_major (void)
   for (gsize i = 0; i < G_N_ELEMENTS (majors); i++)
     {
       Producer producer;
-      g_autofree char *value = g_strdup_printf ("version %u.0", majors[i]);
+      g_autofree char *value = g_strdup_printf ("%u.0", majors[i]);
 
       producer_init (&producer);
       producer.versioned.version.major = majors[i];
@@ -290,22 +290,22 @@ static const struct
   MtlError code;
   const char *value;
 } invalid[] = {
-  { "ndim-negative", set_ndim_negative, MTL_ERROR_INVALID_DATA, "-1 dimensions" },
-  { "ndim-too-many", set_ndim_too_many, MTL_ERROR_INVALID_DATA, "65 dimensions" },
-  { "ndim-huge", set_ndim_huge, MTL_ERROR_INVALID_DATA, "2147483647 dimensions" },
-  { "ndim-least", set_ndim_least, MTL_ERROR_INVALID_DATA, "-2147483648 dimensions" },
-  { "no-shape", set_no_shape, MTL_ERROR_INVALID_DATA, "2 dimensions" },
-  { "shape-misaligned", set_shape_misaligned, MTL_ERROR_INVALID_DATA, "8 bytes" },
-  { "strides-misaligned", set_strides_misaligned, MTL_ERROR_INVALID_DATA, "8 bytes" },
-  { "extent-negative", set_extent_negative, MTL_ERROR_INVALID_DATA, "extent -3 of axis 1" },
+  { "ndim-negative", set_ndim_negative, MTL_ERROR_INVALID_DATA, "-1" },
+  { "ndim-too-many", set_ndim_too_many, MTL_ERROR_INVALID_DATA, "65" },
+  { "ndim-huge", set_ndim_huge, MTL_ERROR_INVALID_DATA, "2147483647" },
+  { "ndim-least", set_ndim_least, MTL_ERROR_INVALID_DATA, "-2147483648" },
+  { "no-shape", set_no_shape, MTL_ERROR_INVALID_DATA, "2" },
+  { "shape-misaligned", set_shape_misaligned, MTL_ERROR_INVALID_DATA, "8" },
+  { "strides-misaligned", set_strides_misaligned, MTL_ERROR_INVALID_DATA, "8" },
+  { "extent-negative", set_extent_negative, MTL_ERROR_INVALID_DATA, "-3 & 1" },
   { "extents-overflow", set_extents_overflow, MTL_ERROR_OVERFLOW, "1099511627776" },
   { "extents-overflow-no-strides", set_extents_overflow_no_strides, MTL_ERROR_OVERFLOW,
     "1099511627776" },
   { "strides-overflow", set_strides_overflow, MTL_ERROR_OVERFLOW, "4611686018427387904" },
   { "bits-overflow", set_bits_overflow, MTL_ERROR_OVERFLOW, "2305843009213693954" },
-  { "no-data", set_no_data, MTL_ERROR_INVALID_DATA, "6 elements" },
-  { "no-bits", set_no_bits, MTL_ERROR_INVALID_DATA, "0 bits" },
-  { "no-lanes", set_no_lanes, MTL_ERROR_INVALID_DATA, "0 lanes" },
+  { "no-data", set_no_data, MTL_ERROR_INVALID_DATA, "6" },
+  { "no-bits", set_no_bits, MTL_ERROR_INVALID_DATA, "0" },
+  { "no-lanes", set_no_lanes, MTL_ERROR_INVALID_DATA, "0" },
   { "byte-offset-wraps", set_byte_offset_wraps, MTL_ERROR_OVERFLOW, "18446744073709551612" },
   { "end-wraps", set_end_wraps, MTL_ERROR_OVERFLOW, "24" },
   { "start-wraps", set_start_wraps, MTL_ERROR_OVERFLOW, "-12" },

@@ -67,7 +67,7 @@ testAnyMemory('a tensor is consumed once', () => {
 
     Mtl.StridedView.new_from_dlpack(tensor);
     equal(tensor.is_consumed(), true);
-    throwsMtl('CONSUMED', /./, () => Mtl.StridedView.new_from_dlpack(tensor));
+    throwsMtl('CONSUMED', [], () => Mtl.StridedView.new_from_dlpack(tensor));
 });
 
 testAnyMemory('writes go to the memory of both views', () => {
@@ -104,13 +104,13 @@ testAnyMemory('negative strides go out on request, and else as a copy', () => {
     equal(Mtl.StridedView.new_from_dlpack(kept).get_strides(), [3, -1]);
     equal(copied.is_copied(), true);
     equal(Mtl.StridedView.new_from_dlpack(copied).to_string(), '[[3 2 1]\n [6 5 4]]');
-    throwsMtl('NEEDS_COPY', /./, () => flipped.export_dlpack(NEVER_COPY));
+    throwsMtl('NEEDS_COPY', [], () => flipped.export_dlpack(NEVER_COPY));
 });
 
 testAnyMemory('what cannot go out is an error', () => {
-    throwsMtl('NOT_SUPPORTED', /2, 0/,
+    throwsMtl('NOT_SUPPORTED', '(2, 0)',
         () => makeView().export_dlpack(NONE, Mtl.Device.get(CUDA, 0)));
-    throwsMtl('INVALID_ARGUMENT', /./,
+    throwsMtl('INVALID_ARGUMENT', [],
         () => makeView().export_dlpack(COPY | NEVER_COPY));
 });
 

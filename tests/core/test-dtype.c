@@ -162,13 +162,13 @@ test_spellings (void)
 static void
 assert_unknown (const char *name,
                 gint        code,
-                const char *words)
+                const char *suggestion)
 {
   GError *error = NULL;
   g_autofree char *quoted = g_strdup_printf ("“%s”", name);
 
   g_assert_cmpuint (mtl_dtype_from_string (name, &error), ==, MTL_DTYPE_OTHER);
-  g_assert_nonnull (strstr (error->message, words));
+  assert_says (error->message, suggestion);
   assert_failed (error, code, quoted);
   g_assert_cmpuint (mtl_dtype_from_string (name, NULL), ==, MTL_DTYPE_OTHER);
 }
@@ -183,23 +183,23 @@ test_unknown_name (void)
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (unknown); i++)
-    assert_unknown (unknown[i], MTL_ERROR_INVALID_ARGUMENT, "There is no element type");
+    assert_unknown (unknown[i], MTL_ERROR_INVALID_ARGUMENT, "");
 }
 
 static void
 test_near_names (void)
 {
-  assert_unknown ("flaot32", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
-  assert_unknown ("float23", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
-  assert_unknown ("unit8", MTL_ERROR_INVALID_ARGUMENT, "did you mean “uint8”?");
-  assert_unknown ("int7", MTL_ERROR_INVALID_ARGUMENT, "did you mean “int8”?");
-  assert_unknown ("Float32", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
-  assert_unknown ("float32 ", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
-  assert_unknown ("bfloat", MTL_ERROR_INVALID_ARGUMENT, "did you mean “bfloat16”?");
-  assert_unknown ("float8_e4m3fm", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float8_e4m3fn”?");
+  assert_unknown ("flaot32", MTL_ERROR_INVALID_ARGUMENT, "“float32”");
+  assert_unknown ("float23", MTL_ERROR_INVALID_ARGUMENT, "“float32”");
+  assert_unknown ("unit8", MTL_ERROR_INVALID_ARGUMENT, "“uint8”");
+  assert_unknown ("int7", MTL_ERROR_INVALID_ARGUMENT, "“int8”");
+  assert_unknown ("Float32", MTL_ERROR_INVALID_ARGUMENT, "“float32”");
+  assert_unknown ("float32 ", MTL_ERROR_INVALID_ARGUMENT, "“float32”");
+  assert_unknown ("bfloat", MTL_ERROR_INVALID_ARGUMENT, "“bfloat16”");
+  assert_unknown ("float8_e4m3fm", MTL_ERROR_INVALID_ARGUMENT, "“float8_e4m3fn”");
   assert_unknown ("elements of a hundred characters and more", MTL_ERROR_INVALID_ARGUMENT,
-                  "such as “float32”");
-  assert_unknown ("xyz", MTL_ERROR_INVALID_ARGUMENT, "such as “float32”");
+                  "“float32”");
+  assert_unknown ("xyz", MTL_ERROR_INVALID_ARGUMENT, "“float32”");
 }
 
 static void

@@ -51,11 +51,11 @@ test('strides are given in elements or in bytes', () => {
     equal(layout.get_extent(0), 2);
     equal(describe(Mtl.StridedLayout.new_with_byte_strides([2, 3], [32, -8], 32)),
         describe(layout));
-    throwsMtl('INVALID_ARGUMENT', /30/,
+    throwsMtl('INVALID_ARGUMENT', 30,
         () => Mtl.StridedLayout.new_with_byte_strides([2, 3], [30, -8], 32));
-    throwsMtl('OUT_OF_BOUNDS', /2/, () => layout.get_extent(2));
-    throwsMtl('OUT_OF_BOUNDS', /-3/, () => layout.get_stride(-3));
-    throwsMtl('NOT_SUPPORTED', /4/, () => Mtl.StridedLayout.new([2], null, 4).dup_byte_strides());
+    throwsMtl('OUT_OF_BOUNDS', 2, () => layout.get_extent(2));
+    throwsMtl('OUT_OF_BOUNDS', -3, () => layout.get_stride(-3));
+    throwsMtl('NOT_SUPPORTED', 4, () => Mtl.StridedLayout.new([2], null, 4).dup_byte_strides());
 });
 
 test('dense layouts come in any order of axes', () => {
@@ -63,7 +63,7 @@ test('dense layouts come in any order of axes', () => {
     equal(Mtl.StridedLayout.new_dense_for_axes([2, 3, 4], [1, 0, 2], 8).get_strides(), [4, 8, 1]);
     equal(Mtl.StridedLayout.new_dense_for_axes([2, 3, 4], [1, 0, 2], 8).dup_stride_order(),
         [1, 0, 2]);
-    throwsMtl('INVALID_ARGUMENT', /./,
+    throwsMtl('INVALID_ARGUMENT', [],
         () => Mtl.StridedLayout.new_dense_for_axes([2, 3], [0, 0], 8));
     for (const order of [K, ANY])
         equal(Mtl.StridedLayout.new_dense([2, 3], order, 8).get_strides(), [3, 1]);
@@ -83,14 +83,14 @@ test('a layout fits a tensor of Metal', () => {
 
     equal(layout.fit_metal_tensor('int32', COMPUTE).get_strides(), [1, 3]);
     equal(layout.fit_metal_tensor('float32', COMPUTE | MACHINE_LEARNING).get_strides(), [16, 1]);
-    throwsMtl('NOT_SUPPORTED', /int64/, () => layout.fit_metal_tensor(Mtl.DType.INT64, COMPUTE));
+    throwsMtl('NOT_SUPPORTED', 'int64', () => layout.fit_metal_tensor(Mtl.DType.INT64, COMPUTE));
 });
 
 test('bad shapes are errors', () => {
-    throwsMtl('INVALID_ARGUMENT', /-3/, () => dense(2, -3));
-    throwsMtl('INVALID_ARGUMENT', /65/, () => dense(...new Array(65).fill(1)));
-    throwsMtl('INVALID_ARGUMENT', /./, () => Mtl.StridedLayout.new([2, 3], [1], 8));
-    throwsMtl('OVERFLOW', /./, () => dense(2 ** 40, 2 ** 40));
+    throwsMtl('INVALID_ARGUMENT', -3, () => dense(2, -3));
+    throwsMtl('INVALID_ARGUMENT', 65, () => dense(...new Array(65).fill(1)));
+    throwsMtl('INVALID_ARGUMENT', [], () => Mtl.StridedLayout.new([2, 3], [1], 8));
+    throwsMtl('OVERFLOW', [], () => dense(2 ** 40, 2 ** 40));
     equal(dense(...new Array(64).fill(1)).get_n_dims(), 64);
 });
 
@@ -121,8 +121,8 @@ test('reshape keeps the elements in C order', () => {
     equal(describe(layout.reshape([2, -1, 3])), [[2, 4, 3], [12, 3, 1], 0]);
     equal(offsetsOf(layout.narrow(1, 0, 6, 2).reshape([12])),
         offsetsOf(layout.narrow(1, 0, 6, 2)));
-    throwsMtl('INVALID_ARGUMENT', /24/, () => layout.reshape([5, 5]));
-    throwsMtl('NEEDS_COPY', /./, () => layout.transpose().reshape([24]));
+    throwsMtl('INVALID_ARGUMENT', 24, () => layout.reshape([5, 5]));
+    throwsMtl('NEEDS_COPY', [], () => layout.transpose().reshape([24]));
 });
 
 test('flatten merges axes, all or those of a mask', () => {
@@ -133,8 +133,8 @@ test('flatten merges axes, all or those of a mask', () => {
     equal(layout.get_flatten_mask(), 0b110);
     equal(describe(layout.flatten_mask(0b100)), [[2, 12], [12, 1], 0]);
     equal(describe(layout.flatten_mask(0b010)), [[6, 4], [4, 1], 0]);
-    throwsMtl('OUT_OF_BOUNDS', /./, () => layout.flatten_mask(0b1000));
-    throwsMtl('NEEDS_COPY', /./, () => layout.transpose().flatten(0, -1));
+    throwsMtl('OUT_OF_BOUNDS', [], () => layout.flatten_mask(0b1000));
+    throwsMtl('NEEDS_COPY', [], () => layout.transpose().flatten(0, -1));
 });
 
 test('elements are made of others', () => {
@@ -145,8 +145,8 @@ test('elements are made of others', () => {
     equal(floats.transpose().repack(128, 0).squeeze(0).get_shape(), [3]);
     equal(floats.transpose().repack(128, 0).get_shape(), [1, 3]);
     equal(floats.get_max_compatible_item_bits(128, 8, -1), 64);
-    throwsMtl('INVALID_ARGUMENT', /48/, () => floats.repack(48));
-    throwsMtl('NEEDS_COPY', /not contiguous/, () => floats.repack(64, 0));
+    throwsMtl('INVALID_ARGUMENT', 48, () => floats.repack(48));
+    throwsMtl('NEEDS_COPY', [], () => floats.repack(64, 0));
 });
 
 test('axes change places', () => {
@@ -156,9 +156,9 @@ test('axes change places', () => {
     equal(describe(layout.permute([-1, 0, 1])), [[4, 2, 3], [1, 12, 4], 0]);
     equal(describe(layout.transpose()), [[4, 3, 2], [1, 4, 12], 0]);
     equal(describe(layout.swap_axes(0, -1)), [[4, 3, 2], [1, 4, 12], 0]);
-    throwsMtl('INVALID_ARGUMENT', /./, () => layout.permute([0, 1, 1]));
-    throwsMtl('OUT_OF_BOUNDS', /3/, () => layout.permute([0, 1, 3]));
-    throwsMtl('OUT_OF_BOUNDS', /5/, () => layout.swap_axes(0, 5));
+    throwsMtl('INVALID_ARGUMENT', [], () => layout.permute([0, 1, 1]));
+    throwsMtl('OUT_OF_BOUNDS', 3, () => layout.permute([0, 1, 3]));
+    throwsMtl('OUT_OF_BOUNDS', 5, () => layout.swap_axes(0, 5));
 });
 
 test('axes of extent 1 come and go', () => {
@@ -168,13 +168,13 @@ test('axes of extent 1 come and go', () => {
     equal(layout.squeeze_axes([-1]).get_shape(), [1, 3]);
     equal(layout.unsqueeze([0, -1]).get_shape(), [1, 1, 3, 1, 1]);
     equal(offsetsOf(layout.unsqueeze([1])), [0, 1, 2]);
-    throwsMtl('INVALID_ARGUMENT', /3/, () => layout.squeeze_axes([1]));
-    throwsMtl('OUT_OF_BOUNDS', /./, () => layout.unsqueeze([7]));
+    throwsMtl('INVALID_ARGUMENT', 3, () => layout.squeeze_axes([1]));
+    throwsMtl('OUT_OF_BOUNDS', [], () => layout.unsqueeze([7]));
 });
 
 test('broadcasting repeats without a copy', () => {
     equal(describe(dense(3, 1).broadcast_to([2, 3, 4])), [[2, 3, 4], [0, 1, 0], 0]);
-    throwsMtl('INVALID_ARGUMENT', /./, () => dense(3).broadcast_to([2, 4]));
+    throwsMtl('INVALID_ARGUMENT', [], () => dense(3).broadcast_to([2, 4]));
 });
 
 test('narrow, select and flip follow Python', () => {
@@ -187,9 +187,9 @@ test('narrow, select and flip follow Python', () => {
     equal(offsetsOf(layout.narrow(0, 8, 100, 1)), [8, 9]);
     equal(offsetsOf(layout.select(0, -3)), [7]);
     equal(offsetsOf(layout.flip(0)), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
-    throwsMtl('INVALID_ARGUMENT', /0/, () => layout.narrow(0, 0, 3, 0));
-    throwsMtl('OUT_OF_BOUNDS', /10/, () => layout.select(0, 10));
-    throwsMtl('OUT_OF_BOUNDS', /1/, () => layout.flip(1));
+    throwsMtl('INVALID_ARGUMENT', 0, () => layout.narrow(0, 0, 3, 0));
+    throwsMtl('OUT_OF_BOUNDS', 10, () => layout.select(0, 10));
+    throwsMtl('OUT_OF_BOUNDS', 1, () => layout.flip(1));
 });
 
 test('slices are written as in Python', () => {
@@ -199,8 +199,8 @@ test('slices are written as in Python', () => {
     equal(layout.slice('-1, newaxis, :2').get_shape(), [1, 2, 6]);
     equal(layout.slice('-1, newaxis, :2').get_offset(), 90);
     equal(offsetsOf(layout.slice('2, 3, 4')), [2 * 30 + 3 * 6 + 4]);
-    throwsMtl('OUT_OF_BOUNDS', /4/, () => layout.slice('4'));
-    throwsMtl('INVALID_ARGUMENT', /nonsense/, () => layout.slice('nonsense'));
+    throwsMtl('OUT_OF_BOUNDS', 4, () => layout.slice('4'));
+    throwsMtl('INVALID_ARGUMENT', 'nonsense', () => layout.slice('nonsense'));
 });
 
 test('properties of layouts are what their getters return', () => {

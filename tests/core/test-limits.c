@@ -106,7 +106,7 @@ test_below_the_start (void)
 
   g_assert_no_error (error);
   g_assert_cmpint (mtl_strided_layout_get_required_size (layout, &error), ==, -1);
-  assert_failed (error, MTL_ERROR_OUT_OF_BOUNDS, "4611686018427387904 bytes below");
+  assert_failed (error, MTL_ERROR_OUT_OF_BOUNDS, "4611686018427387904");
 }
 
 static void
@@ -188,7 +188,7 @@ test_bits_of_many_bytes (void)
   producer_init_bytes (&producer, POW2 (61), 1);
   view = import (&producer);
   assert_fails (mtl_strided_view_reinterpret (view, MTL_DTYPE_FLOAT4_E2M1FN, &error),
-                MTL_ERROR_OVERFLOW, "4611686018427387903 of 4 bits");
+                MTL_ERROR_OVERFLOW, "4611686018427387903 & 4");
 }
 
 /* Repeated elements take no memory, but each of a copy does. */
@@ -247,7 +247,7 @@ test_slice_of_unknown_size (void)
   g_assert_true (mtl_buffer_is_size_known (slice));
   layout = mtl_strided_layout_new (DIMS (1000), NO_DIMS, 32, NULL);
   assert_fails (mtl_strided_view_new (slice, layout, MTL_DTYPE_FLOAT32, 0, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "4 bytes");
+                MTL_ERROR_OUT_OF_BOUNDS, "4");
 }
 
 static void

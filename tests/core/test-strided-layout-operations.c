@@ -49,13 +49,13 @@ test_reshape_bad (void)
     ones[i] = 1;
 
   assert_fails (mtl_strided_layout_reshape (layout, DIMS (7), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "6 elements cannot take the shape (7,)");
+                MTL_ERROR_INVALID_ARGUMENT, "6 & (7,)");
   assert_fails (mtl_strided_layout_reshape (layout, DIMS (4, -1), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "(4, -1)");
   assert_fails (mtl_strided_layout_reshape (layout, DIMS (-1, -1), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "axis 1");
+                MTL_ERROR_INVALID_ARGUMENT, "1");
   assert_fails (mtl_strided_layout_reshape (layout, DIMS (-2, -3), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "extent -2 of axis 0");
+                MTL_ERROR_INVALID_ARGUMENT, "-2 & 0");
   assert_fails (mtl_strided_layout_reshape (layout, DIMS (0, -1), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "(0, -1)");
   assert_fails (mtl_strided_layout_reshape (empty, DIMS (0, -1), &error),
@@ -98,9 +98,9 @@ test_flatten (void)
   assert_shape (from_end, 1);
 
   assert_fails (mtl_strided_layout_flatten (layout, 0, -1, &error),
-                MTL_ERROR_NEEDS_COPY, "strides (100, 4, 1)");
+                MTL_ERROR_NEEDS_COPY, "(100, 4, 1)");
   assert_fails (mtl_strided_layout_flatten (layout, 2, 1, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "first axis, 2, comes after the last, 1");
+                MTL_ERROR_INVALID_ARGUMENT, "2 & 1");
   assert_fails (mtl_strided_layout_flatten_mask (layout, 1 << 1, &error),
                 MTL_ERROR_NEEDS_COPY, "(6, 4)");
   assert_fails (mtl_strided_layout_flatten_mask (layout, 1, &error),
@@ -109,12 +109,9 @@ test_flatten (void)
                 MTL_ERROR_OUT_OF_BOUNDS, "0x8");
   assert_fails (mtl_strided_layout_flatten_mask (scalar, 1, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "0x1");
-  assert_fails (mtl_strided_layout_flatten (scalar, 1, 1, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "Axis 1");
-  assert_fails (mtl_strided_layout_flatten (scalar, 0, 1, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "Axis 0");
-  assert_fails (mtl_strided_layout_flatten (scalar, -1, -2, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "Axis -1");
+  assert_fails (mtl_strided_layout_flatten (scalar, 1, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "1");
+  assert_fails (mtl_strided_layout_flatten (scalar, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "0");
+  assert_fails (mtl_strided_layout_flatten (scalar, -1, -2, &error), MTL_ERROR_OUT_OF_BOUNDS, "-1");
 }
 
 /* Huge extents beside one of 0, in any order. */
@@ -167,9 +164,9 @@ test_permute (void)
   g_assert_true (mtl_strided_layout_equal (same, layout));
 
   assert_fails (mtl_strided_layout_permute (layout, AXES (0, 1), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "2 axes given for 3");
+                MTL_ERROR_INVALID_ARGUMENT, "2 & 3");
   assert_fails (mtl_strided_layout_permute (layout, AXES (0, 1, -2), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "Axis -2 is named twice");
+                MTL_ERROR_INVALID_ARGUMENT, "-2");
 }
 
 static void
@@ -190,9 +187,9 @@ test_squeeze (void)
   g_assert_true (mtl_strided_layout_equal (none, layout));
 
   assert_fails (mtl_strided_layout_squeeze_axes (layout, AXES (1), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "Axis 1 has extent 3");
+                MTL_ERROR_INVALID_ARGUMENT, "1 & 3");
   assert_fails (mtl_strided_layout_squeeze_axes (layout, AXES (0, -5), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "Axis -5 is named twice");
+                MTL_ERROR_INVALID_ARGUMENT, "-5");
 }
 
 static void
@@ -213,11 +210,11 @@ test_unsqueeze (void)
   assert_strides (added, 6, 2, 2, 1, 1);
 
   assert_fails (mtl_strided_layout_unsqueeze (layout, AXES (4, 0), &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "Axis 4");
+                MTL_ERROR_OUT_OF_BOUNDS, "4");
   assert_fails (mtl_strided_layout_unsqueeze (layout, AXES (0, -4), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "Axis -4 is named twice");
+                MTL_ERROR_INVALID_ARGUMENT, "-4");
   assert_fails (mtl_strided_layout_unsqueeze (sixty, axes, 64, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "64 new axes beside 1");
+                MTL_ERROR_INVALID_ARGUMENT, "64 & 1");
 }
 
 static void
@@ -248,9 +245,9 @@ test_broadcast (void)
   assert_strides (row_of_one, 0);
 
   assert_fails (mtl_strided_layout_broadcast_to (scalar, ones, 65, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "65 dimensions exceed the limit of 64");
+                MTL_ERROR_INVALID_ARGUMENT, "65 & 64");
   assert_fails (mtl_strided_layout_broadcast_to (layout, DIMS (4, 4), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "(3, 1) cannot be broadcast to (4, 4)");
+                MTL_ERROR_INVALID_ARGUMENT, "(3, 1) & (4, 4)");
   assert_fails (mtl_strided_layout_broadcast_to (layout, DIMS (3), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "(3,)");
   assert_fails (mtl_strided_layout_broadcast_to (layout, DIMS (0, 1), &error),
@@ -276,11 +273,10 @@ test_select (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (outside); i++)
     {
-      g_autofree char *value = g_strdup_printf ("Index %" G_GINT64_FORMAT " is out of bounds for"
-                                                " axis 1 with extent 3", outside[i]);
+      g_autofree char *values = g_strdup_printf ("%" G_GINT64_FORMAT " & 1 & 3", outside[i]);
 
       assert_fails (mtl_strided_layout_select (layout, 1, outside[i], &error),
-                    MTL_ERROR_OUT_OF_BOUNDS, value);
+                    MTL_ERROR_OUT_OF_BOUNDS, values);
     }
 }
 
@@ -322,11 +318,11 @@ static void
 test_slice_string_bad (void)
 {
   static const struct { const char *string; MtlError code; const char *value; } cases[] = {
-    { "4", MTL_ERROR_OUT_OF_BOUNDS, "Index 4" },
-    { ":, -6", MTL_ERROR_OUT_OF_BOUNDS, "Index -6" },
-    { "0, 0, 0, 0", MTL_ERROR_OUT_OF_BOUNDS, "4 indices given for 3" },
-    { "::0", MTL_ERROR_INVALID_ARGUMENT, "step of 0" },
-    { "..., ...", MTL_ERROR_INVALID_ARGUMENT, "2 ellipses" },
+    { "4", MTL_ERROR_OUT_OF_BOUNDS, "4" },
+    { ":, -6", MTL_ERROR_OUT_OF_BOUNDS, "-6" },
+    { "0, 0, 0, 0", MTL_ERROR_OUT_OF_BOUNDS, "4 & 3" },
+    { "::0", MTL_ERROR_INVALID_ARGUMENT, "0" },
+    { "..., ...", MTL_ERROR_INVALID_ARGUMENT, "2" },
     { "abc", MTL_ERROR_INVALID_ARGUMENT, "“abc”" },
     { "1.5", MTL_ERROR_INVALID_ARGUMENT, "“1.5”" },
     { "1:2:3:4", MTL_ERROR_INVALID_ARGUMENT, "“1:2:3:4”" },
@@ -338,7 +334,7 @@ test_slice_string_bad (void)
     { "-", MTL_ERROR_INVALID_ARGUMENT, "“-”" },
     { "0x1", MTL_ERROR_INVALID_ARGUMENT, "“0x1”" },
     { "1 2", MTL_ERROR_INVALID_ARGUMENT, "“1 2”" },
-    { "9223372036854775808", MTL_ERROR_OUT_OF_BOUNDS, "Index 9223372036854775807" },
+    { "9223372036854775808", MTL_ERROR_OUT_OF_BOUNDS, "9223372036854775807" },
     { "newaxis:", MTL_ERROR_INVALID_ARGUMENT, "“newaxis:”" },
   };
   g_autoptr (MtlStridedLayout) layout = new_dense (DIMS (4, 5, 6));
@@ -351,11 +347,11 @@ test_slice_string_bad (void)
   for (int i = 0; i < 62; i++)
     g_string_append (many, "newaxis, ");
   assert_fails (mtl_strided_layout_slice_string (layout, many->str, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "65 dimensions exceed the limit of 64");
+                MTL_ERROR_INVALID_ARGUMENT, "65 & 64");
   for (int i = 0; i < 100; i++)
     g_string_append (many, "newaxis, ");
   assert_fails (mtl_strided_layout_slice_string (layout, many->str, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "limit of");
+                MTL_ERROR_INVALID_ARGUMENT, "129");
 }
 
 static void
@@ -381,11 +377,11 @@ test_slice (void)
   g_assert_true (mtl_strided_layout_equal (same, layout));
 
   assert_fails (mtl_strided_layout_slice (layout, &unknown, 1, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "9 is not a kind");
+                MTL_ERROR_INVALID_ARGUMENT, "9");
   assert_fails (mtl_strided_layout_slice (layout, &still, 1, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "step of 0");
+                MTL_ERROR_INVALID_ARGUMENT, "0");
   assert_fails (mtl_strided_layout_narrow (layout, 0, 0, 1, 0, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "step of 0");
+                MTL_ERROR_INVALID_ARGUMENT, "0");
 }
 
 /* Each macro means what the text does. */
@@ -569,9 +565,9 @@ test_fit_metal_tensor (void)
       mtl_strided_layout_fit_metal_tensor (layout, 77, MTL_METAL_TENSOR_USAGE_COMPUTE, &error),
       MTL_ERROR_INVALID_ARGUMENT, "0x4d");
   assert_fails (mtl_strided_layout_fit_metal_tensor (layout, MTL_DTYPE_UINT8, 0, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "usage 0x0");
+                MTL_ERROR_INVALID_ARGUMENT, "0x0");
   assert_fails (mtl_strided_layout_fit_metal_tensor (layout, MTL_DTYPE_UINT8, 9, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "usage 0x9");
+                MTL_ERROR_INVALID_ARGUMENT, "0x9");
 }
 
 int

@@ -115,30 +115,25 @@ test_bad_repack (void)
   g_autoptr (MtlStridedLayout) beyond =
     mtl_strided_layout_slice_string (far, "1", NULL);
 
-  assert_fails (mtl_strided_layout_repack (layout, 32, 2, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "Axis 2");
-  assert_fails (mtl_strided_layout_repack (scalar, 8, -1, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "Axis -1");
+  assert_fails (mtl_strided_layout_repack (layout, 32, 2, &error), MTL_ERROR_OUT_OF_BOUNDS, "2");
+  assert_fails (mtl_strided_layout_repack (scalar, 8, -1, &error), MTL_ERROR_OUT_OF_BOUNDS, "-1");
   assert_fails (mtl_strided_layout_repack (layout, 24, 1, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "24");
-  assert_fails (mtl_strided_layout_repack (layout, 0, 1, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "items of 0 bits");
-  assert_fails (mtl_strided_layout_repack (layout, 64, 1, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "extent 6");
+  assert_fails (mtl_strided_layout_repack (layout, 0, 1, &error), MTL_ERROR_INVALID_ARGUMENT, "0");
+  assert_fails (mtl_strided_layout_repack (layout, 64, 1, &error), MTL_ERROR_INVALID_ARGUMENT, "6");
   assert_fails (mtl_strided_layout_repack (layout, 32, 1, &error),
                 MTL_ERROR_NEEDS_COPY, "(9, 1)");
   assert_fails (mtl_strided_layout_repack (layout, 8, 0, &error),
-                MTL_ERROR_NEEDS_COPY, "not contiguous");
+                MTL_ERROR_NEEDS_COPY, "(3, 6) & (9, 1) & 16 & 8");
   assert_fails (mtl_strided_layout_repack (reversed, 8, 1, &error),
-                MTL_ERROR_NEEDS_COPY, "not contiguous");
-  assert_fails (mtl_strided_layout_repack (shifted, 32, 0, &error),
-                MTL_ERROR_NEEDS_COPY, "offset 1");
+                MTL_ERROR_NEEDS_COPY, "(3, 6) & (8, -1) & 16 & 8");
+  assert_fails (mtl_strided_layout_repack (shifted, 32, 0, &error), MTL_ERROR_NEEDS_COPY, "1");
   assert_fails (mtl_strided_layout_repack (long_row, 8, 0, &error),
                 MTL_ERROR_OVERFLOW, "4611686018427387904");
   assert_fails (mtl_strided_layout_repack (far, 8, 1, &error),
                 MTL_ERROR_OVERFLOW, "4611686018427387904");
   assert_fails (mtl_strided_layout_repack (beyond, 8, 0, &error),
-                MTL_ERROR_OVERFLOW, "offset 4611686018427387904");
+                MTL_ERROR_OVERFLOW, "4611686018427387904");
 }
 
 static guint
@@ -183,7 +178,7 @@ test_max_compatible (void)
 
   g_assert_cmpuint (mtl_strided_layout_get_max_compatible_item_bits (bytes, 64, 0, 2, &error),
                     ==, 0);
-  assert_failed (error, MTL_ERROR_OUT_OF_BOUNDS, "Axis 2");
+  assert_failed (error, MTL_ERROR_OUT_OF_BOUNDS, "2");
 }
 
 /* The bytes of all elements in C order, as offsets. */

@@ -79,13 +79,13 @@ test_bad_shape (void)
     ones[i] = 1;
 
   assert_fails (mtl_strided_layout_new (DIMS (2, -3), NULL, 0, 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "extent -3 of axis 1");
+                MTL_ERROR_INVALID_ARGUMENT, "-3 & 1");
   assert_fails (mtl_strided_layout_new (DIMS (G_MININT64), NULL, 0, 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "-9223372036854775808");
   assert_fails (mtl_strided_layout_new (DIMS (0, -1), NULL, 0, 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "-1");
   assert_fails (mtl_strided_layout_new (ones, 65, NULL, 0, 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "65 dimensions exceed the limit of 64");
+                MTL_ERROR_INVALID_ARGUMENT, "65 & 64");
   assert_fails (mtl_strided_layout_new (ones, 65, ones, 65, 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "65");
   assert_fails (mtl_strided_layout_new_with_byte_strides (ones, 65, ones, 65, 8, &error),
@@ -95,11 +95,11 @@ test_bad_shape (void)
   assert_fails (mtl_strided_layout_new (ones, G_MAXSIZE, NULL, 0, 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "18446744073709551615");
   assert_fails (mtl_strided_layout_new (DIMS (2), NULL, 0, 0, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "0 bits");
+                MTL_ERROR_INVALID_ARGUMENT, "0");
   assert_fails (mtl_strided_layout_new (DIMS (2, 3), DIMS (1), 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "1 stride given for 2 dimensions");
+                MTL_ERROR_INVALID_ARGUMENT, "1 & 2");
   assert_fails (mtl_strided_layout_new_with_byte_strides (DIMS (2), DIMS (1, 1), 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "2 strides given for 1 dimension");
+                MTL_ERROR_INVALID_ARGUMENT, "2 & 1");
 }
 
 static void
@@ -169,11 +169,11 @@ test_for_bytes (void)
   assert_strides (dense, 3, 1);
   g_assert_cmpint (mtl_strided_layout_get_volume (scalar), ==, 1);
   assert_fails (mtl_strided_layout_new_with_byte_strides (DIMS (2, 3), DIMS (12, 6), 32, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "6 bytes of axis 1");
+                MTL_ERROR_INVALID_ARGUMENT, "6 & 1");
   assert_fails (mtl_strided_layout_new_with_byte_strides (DIMS (1, 4), DIMS (7, 2), 32, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "2 bytes of axis 1");
+                MTL_ERROR_INVALID_ARGUMENT, "2 & 1");
   assert_fails (mtl_strided_layout_new_with_byte_strides (DIMS (2), DIMS (1), 6, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "1 bytes");
+                MTL_ERROR_INVALID_ARGUMENT, "1");
   assert_fails (mtl_strided_layout_new_with_byte_strides (DIMS (-2), DIMS (1), 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "-2");
 }
@@ -215,7 +215,7 @@ test_byte_strides (void)
   g_assert_no_error (local_error);
   assert_dims (strides, n, -32, 4);
   assert_fails (mtl_strided_layout_dup_byte_strides (packed, &n, &error),
-                MTL_ERROR_NOT_SUPPORTED, "stride 1 of axis 1 in items of 4 bits");
+                MTL_ERROR_NOT_SUPPORTED, "1 & 4");
   assert_fails (mtl_strided_layout_dup_byte_strides (huge, &n, &error),
                 MTL_ERROR_OVERFLOW, "1152921504606846976");
 }
@@ -237,7 +237,7 @@ test_required_size (void)
   assert_refuses (mtl_strided_layout_get_required_size (far_below, &error) != -1,
                   MTL_ERROR_OVERFLOW, "-2305843009213693952");
   assert_refuses (mtl_strided_layout_get_required_size (below, &error) != -1,
-                  MTL_ERROR_OUT_OF_BOUNDS, "8 bytes below");
+                  MTL_ERROR_OUT_OF_BOUNDS, "8");
   g_assert_cmpint (mtl_strided_layout_get_offset (flipped), ==, -4);
   g_assert_cmpint (mtl_strided_layout_get_required_size (bits, &local_error), ==, 4);
   g_assert_no_error (local_error);
@@ -254,7 +254,7 @@ test_axis_out_of_bounds (void)
   for (gsize i = 0; i < G_N_ELEMENTS (outside); i++)
     {
       int axis = outside[i];
-      g_autofree char *value = g_strdup_printf ("Axis %d is out of bounds for 2", axis);
+      g_autofree char *value = g_strdup_printf ("%d & 2", axis);
 
       assert_refuses (mtl_strided_layout_get_extent (layout, axis, &error) != -1,
                       MTL_ERROR_OUT_OF_BOUNDS, value);
@@ -304,13 +304,13 @@ test_dense (void)
   assert_strides (empty, 4, 4, 1);
 
   assert_fails (mtl_strided_layout_new_dense (DIMS (2), (MtlOrder) 4, 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "4 is not an order");
+                MTL_ERROR_INVALID_ARGUMENT, "4");
   assert_fails (mtl_strided_layout_to_dense (f, (MtlOrder) -1, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "-1 is not an order");
+                MTL_ERROR_INVALID_ARGUMENT, "-1");
   assert_fails (mtl_strided_layout_new_dense_for_axes (DIMS (2, 3), AXES (1), 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "1 axis given for 2");
+                MTL_ERROR_INVALID_ARGUMENT, "1 & 2");
   assert_fails (mtl_strided_layout_new_dense_for_axes (DIMS (2, 3), AXES (1, -1), 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "Axis -1 is named twice");
+                MTL_ERROR_INVALID_ARGUMENT, "-1");
 }
 
 /* Where no axes have an order yet, K and ANY are C order. An axis that counts as both is in C

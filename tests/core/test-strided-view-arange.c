@@ -216,11 +216,11 @@ test_refused (void)
   assert_refused (MTL_ERROR_OVERFLOW, "9223372036854774783", MTL_DTYPE_FLOAT64, 0,
                   0x1p63 - 1024, 1);
   assert_refused (MTL_ERROR_NO_MEMORY, "288230376151711744", MTL_DTYPE_FLOAT64, 0, 0x1p55, 1);
-  assert_refused (MTL_ERROR_OVERFLOW, "256.5 does not fit uint8", MTL_DTYPE_UINT8, 0.5, 257, 1);
-  assert_refused (MTL_ERROR_OVERFLOW, "-1 does not fit uint8", MTL_DTYPE_UINT8, -1, 0x1p60, 1);
-  assert_refused (MTL_ERROR_OVERFLOW, "8 does not fit int4", MTL_DTYPE_INT4, 0, 9, 8);
-  assert_refused (MTL_ERROR_NOT_SUPPORTED, "opaque", MTL_DTYPE_OPAQUE_HANDLE8, 0, 1, 1);
-  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "0", MTL_DTYPE_OTHER, 0, 1, 1);
+  assert_refused (MTL_ERROR_OVERFLOW, "256.5 & uint8", MTL_DTYPE_UINT8, 0.5, 257, 1);
+  assert_refused (MTL_ERROR_OVERFLOW, "-1 & uint8", MTL_DTYPE_UINT8, -1, 0x1p60, 1);
+  assert_refused (MTL_ERROR_OVERFLOW, "8 & int4", MTL_DTYPE_INT4, 0, 9, 8);
+  assert_refused (MTL_ERROR_NOT_SUPPORTED, "opaque_handle8", MTL_DTYPE_OPAQUE_HANDLE8, 0, 1, 1);
+  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "0x0", MTL_DTYPE_OTHER, 0, 1, 1);
 
   assert_int64_refused (MTL_ERROR_INVALID_ARGUMENT, "0", MTL_DTYPE_FLOAT32, 0, 1, 0);
   assert_int64_refused (MTL_ERROR_OVERFLOW, "9223372036854775807", MTL_DTYPE_FLOAT32, G_MININT64,
@@ -231,11 +231,12 @@ test_refused (void)
                         G_MAXINT64, 3);
   assert_int64_refused (MTL_ERROR_NO_MEMORY, "288230376151711744", MTL_DTYPE_UINT64, 0,
                         POW2 (55), 1);
-  assert_int64_refused (MTL_ERROR_OVERFLOW, "-1 does not fit uint64", MTL_DTYPE_UINT64, -1,
+  assert_int64_refused (MTL_ERROR_OVERFLOW, "-1 & uint64", MTL_DTYPE_UINT64, -1,
                         POW2 (60), 1);
-  assert_int64_refused (MTL_ERROR_OVERFLOW, "-129 does not fit int8", MTL_DTYPE_INT8, 0, -130, -1);
-  assert_int64_refused (MTL_ERROR_NOT_SUPPORTED, "opaque", MTL_DTYPE_OPAQUE_HANDLE8, 0, 0, 1);
-  assert_int64_refused (MTL_ERROR_INVALID_ARGUMENT, "0", MTL_DTYPE_OTHER, 0, 0, 1);
+  assert_int64_refused (MTL_ERROR_OVERFLOW, "-129 & int8", MTL_DTYPE_INT8, 0, -130, -1);
+  assert_int64_refused (MTL_ERROR_NOT_SUPPORTED, "opaque_handle8", MTL_DTYPE_OPAQUE_HANDLE8, 0, 0,
+                        1);
+  assert_int64_refused (MTL_ERROR_INVALID_ARGUMENT, "0x0", MTL_DTYPE_OTHER, 0, 0, 1);
 }
 
 static void

@@ -192,7 +192,6 @@ assert_busy (MtlStridedView *view,
 
   g_assert_false (mtl_strided_view_close (view, &error));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_BUSY);
-  g_assert_nonnull (strstr (error->message, "in use"));
   rest = error->message;
   for (gsize i = 0; i < G_N_ELEMENTS (numbers); i++)
     {

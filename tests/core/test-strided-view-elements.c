@@ -73,7 +73,7 @@ assert_overflow (GError     **error,
                  MtlDType     dtype)
 {
   g_autofree char *name = mtl_dtype_to_string (dtype);
-  g_autofree char *expected = g_strdup_printf ("The value %s does not fit %s", value, name);
+  g_autofree char *expected = g_strdup_printf ("%s & %s", value, name);
 
   assert_failed (*error, MTL_ERROR_OVERFLOW, expected);
 }
@@ -151,7 +151,7 @@ test_int64_exact (void)
                   MTL_ERROR_OVERFLOW, "18446744073709551615");
   mtl_strided_view_set_int64 (view, DIMS (0), -1, &local_error);
   assert_refuses (mtl_strided_view_get_uint64 (view, DIMS (0), &error) != 0,
-                  MTL_ERROR_OVERFLOW, "-1 does not fit uint64");
+                  MTL_ERROR_OVERFLOW, "-1 & uint64");
   g_assert_no_error (local_error);
 }
 
@@ -282,6 +282,7 @@ test_complex (void)
     {
       g_autoptr (GError) local_error = NULL;
       g_autoptr (MtlStridedView) view = new_zeros (complexes[i], DIMS (2, 2));
+      g_autofree char *name = mtl_dtype_to_string (complexes[i]);
       double re = 0, im = 0;
 
       g_assert_true (mtl_strided_view_set_complex (view, DIMS (1, 0), 1.5, -2.25, &local_error));
@@ -298,11 +299,11 @@ test_complex (void)
 
       /* Nothing is cut off in silence. */
       assert_refuses (mtl_strided_view_get_double (view, DIMS (0, 0), &error) != 0,
-                      MTL_ERROR_NOT_SUPPORTED, "complex");
+                      MTL_ERROR_NOT_SUPPORTED, name);
       assert_refuses (mtl_strided_view_get_int64 (view, DIMS (0, 0), &error) != 0,
-                      MTL_ERROR_NOT_SUPPORTED, "complex");
+                      MTL_ERROR_NOT_SUPPORTED, name);
       assert_refuses (mtl_strided_view_get_uint64 (view, DIMS (0, 0), &error) != 0,
-                      MTL_ERROR_NOT_SUPPORTED, "complex");
+                      MTL_ERROR_NOT_SUPPORTED, name);
     }
 }
 
@@ -315,7 +316,7 @@ test_bad_indices (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (outside); i++)
     {
-      g_autofree char *value = g_strdup_printf ("Index %" G_GINT64_FORMAT, outside[i]);
+      g_autofree char *value = g_strdup_printf ("%" G_GINT64_FORMAT, outside[i]);
 
       assert_refuses (mtl_strided_view_get_double (view, DIMS (0, outside[i]), &error) != 0,
                       MTL_ERROR_OUT_OF_BOUNDS, value);
@@ -330,13 +331,13 @@ test_bad_indices (void)
     }
 
   assert_refuses (mtl_strided_view_get_double (view, DIMS (1), &error) != 0,
-                  MTL_ERROR_INVALID_ARGUMENT, "1 index given for 2");
+                  MTL_ERROR_INVALID_ARGUMENT, "1 & 2");
   assert_refuses (mtl_strided_view_set_int64 (view, DIMS (1, 1, 1), 1, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "3 indices given for 2");
+                  MTL_ERROR_INVALID_ARGUMENT, "3 & 2");
   assert_refuses (mtl_strided_view_get_double (view, NO_DIMS, &error) != 0,
-                  MTL_ERROR_INVALID_ARGUMENT, "0 indices given for 2");
+                  MTL_ERROR_INVALID_ARGUMENT, "0 & 2");
   assert_refuses (mtl_strided_view_get_uint64 (empty, DIMS (0), &error) != 0,
-                  MTL_ERROR_OUT_OF_BOUNDS, "extent 0");
+                  MTL_ERROR_OUT_OF_BOUNDS, "0");
 }
 
 static void
@@ -472,7 +473,7 @@ test_all_refuses (void)
   assert_refuses (mtl_strided_view_set_int64s (bytes, DIMS (1, -1), &error),
                   MTL_ERROR_OVERFLOW, "-1");
   assert_refuses (mtl_strided_view_set_doubles (bytes, DOUBLES (1, 2, 3), &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "3 values");
+                  MTL_ERROR_INVALID_ARGUMENT, "3");
   assert_refuses (mtl_strided_view_set_int64s (reader, DIMS (1, 2), &error),
                   MTL_ERROR_READ_ONLY, "(2,)");
   g_assert_cmpfloat (mtl_strided_view_get_double (bytes, DIMS (0), NULL), ==, 7);
@@ -482,7 +483,7 @@ test_all_refuses (void)
                   MTL_ERROR_OVERFLOW, "18446744073709551615");
   g_assert_true (mtl_strided_view_set_double (doubles, DIMS (1), 0x1p63, NULL));
   assert_refuses (mtl_strided_view_get_int64s (doubles, &n, &error) != NULL,
-                  MTL_ERROR_OVERFLOW, "9.22");
+                  MTL_ERROR_OVERFLOW, "9.2233720368547758e+18");
   assert_refuses (mtl_strided_view_get_doubles (complex, &n, &error) != NULL,
                   MTL_ERROR_NOT_SUPPORTED, "complex64");
 
@@ -505,6 +506,7 @@ test_parts (void)
       g_autoptr (MtlStridedView) re = mtl_strided_view_select_real (part, &local_error);
       g_autoptr (MtlStridedView) im = mtl_strided_view_select_imaginary (part, &local_error);
       g_autoptr (MtlStridedView) again = mtl_strided_view_select_real (re, &local_error);
+      g_autofree char *name = mtl_dtype_to_string (mtl_strided_view_get_dtype (re));
       double value_re, value_im;
 
       g_assert_no_error (local_error);
@@ -523,7 +525,7 @@ test_parts (void)
           g_assert_cmpfloat (value_im, ==, -i);
         }
       assert_refuses (mtl_strided_view_select_imaginary (re, &error) != NULL,
-                      MTL_ERROR_NOT_SUPPORTED, "float");
+                      MTL_ERROR_NOT_SUPPORTED, name);
     }
 }
 

@@ -69,7 +69,7 @@ test_reinterpret_slices (void)
   assert_view_shape (nibble_bytes, 22);
   g_assert_cmpint (mtl_strided_view_get_int64 (nibble_bytes, DIMS (0), &local_error), ==, 1);
   assert_fails (mtl_strided_view_reinterpret (odd_nibbles, MTL_DTYPE_UINT8, &error),
-                MTL_ERROR_NEEDS_COPY, "offset 1");
+                MTL_ERROR_NEEDS_COPY, "1");
   g_assert_no_error (local_error);
 }
 
@@ -111,19 +111,19 @@ test_bad_reinterpret (void)
   assert_view_shape (words, 2);
   assert_view_shape (complex, 2); /* of parts of 4 bytes */
   assert_fails (mtl_strided_view_reinterpret (scalar, MTL_DTYPE_UINT8, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "0 dimensions");
+                MTL_ERROR_OUT_OF_BOUNDS, "0");
   assert_fails (mtl_strided_view_reinterpret (bytes, MTL_DTYPE_UINT16, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "extent 25");
+                MTL_ERROR_INVALID_ARGUMENT, "25");
   assert_fails (mtl_strided_view_reinterpret (bytes, MTL_DTYPE_FLOAT6_E2M3FN, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "6 bits");
+                MTL_ERROR_INVALID_ARGUMENT, "6");
   assert_fails (mtl_strided_view_reinterpret (bytes, MTL_DTYPE_OTHER, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
   assert_fails (mtl_strided_view_reinterpret (spread, MTL_DTYPE_UINT16, &error),
-                MTL_ERROR_NEEDS_COPY, "not contiguous");
+                MTL_ERROR_NEEDS_COPY, "(13,) & (2,) & 8 & 16");
   assert_fails (mtl_strided_view_reinterpret (shifted, MTL_DTYPE_UINT16, &error),
-                MTL_ERROR_NEEDS_COPY, "multiple of 2 bytes");
+                MTL_ERROR_NEEDS_COPY, "2");
   assert_fails (mtl_strided_view_reinterpret (far, MTL_DTYPE_FLOAT64, &error),
-                MTL_ERROR_NEEDS_COPY, "multiple of 8 bytes");
+                MTL_ERROR_NEEDS_COPY, "8");
 }
 
 /* A view of rows or columns of which there is one sees as much in it as one of
@@ -154,7 +154,7 @@ test_reinterpret_single (void)
       assert_view_shape (down_floats, 8, n);
       assert_view_shape (across_floats, 2 * n, 4);
       assert_fails (mtl_strided_view_reinterpret (backwards, MTL_DTYPE_FLOAT32, &error),
-                    MTL_ERROR_NEEDS_COPY, "not contiguous");
+                    MTL_ERROR_NEEDS_COPY, "(4, -1) & 64 & 32");
     }
 }
 
@@ -219,7 +219,7 @@ test_max_compatible (void)
   g_assert_cmpuint (get_max_compatible (half, 0, &error), ==, 4);
   g_assert_no_error (error);
   g_assert_cmpuint (get_max_compatible (half, 1, &error), ==, 0);
-  assert_failed (error, MTL_ERROR_OUT_OF_BOUNDS, "Axis 1");
+  assert_failed (error, MTL_ERROR_OUT_OF_BOUNDS, "1");
 }
 
 int

@@ -127,8 +127,7 @@ test_bounds (void)
     {
       g_autoptr (MtlStridedLayout) layout =
         mtl_strided_layout_new (&cases[i].extent, 1, &cases[i].stride, 1, 32, &local_error);
-      g_autofree char *offset = g_strdup_printf ("byte offset %" G_GSIZE_FORMAT,
-                                                 cases[i].byte_offset);
+      g_autofree char *offset = g_strdup_printf ("%" G_GSIZE_FORMAT, cases[i].byte_offset);
 
       g_assert_no_error (local_error);
       if (cases[i].fits)
@@ -166,7 +165,7 @@ test_bad_dtype (void)
   g_autoptr (GBytes) bytes = g_bytes_new_static ("abcd", 4);
 
   assert_fails (mtl_strided_view_new (buffer, layout, MTL_DTYPE_INT16, 0, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "32 bits, but elements of type int16 have 16 bits");
+                MTL_ERROR_INVALID_ARGUMENT, "32 & int16 & 16");
   assert_fails (mtl_strided_view_new (buffer, layout, MTL_DTYPE_OTHER, 0, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
   assert_fails (mtl_strided_view_new (buffer, layout, (MtlDType) 0x0720, 0, &error),
@@ -298,12 +297,11 @@ test_from_doubles (void)
   assert_elements (view, 1, -2, 0.5, INFINITY);
   assert_fails (mtl_strided_view_new_from_doubles (DOUBLES (1, 2, 3), MTL_DTYPE_INT8, DIMS (2, 2),
                                                    &error),
-                MTL_ERROR_INVALID_ARGUMENT, "3 values given for the shape (2, 2) of 4 elements");
+                MTL_ERROR_INVALID_ARGUMENT, "3 & (2, 2) & 4");
   assert_fails (mtl_strided_view_new_from_doubles (DOUBLES (1, 200), MTL_DTYPE_INT8, DIMS (2),
-                                                   &error),
-                MTL_ERROR_OVERFLOW, "200 does not fit int8");
+                                                   &error), MTL_ERROR_OVERFLOW, "200 & int8");
   assert_fails (mtl_strided_view_new_from_doubles (DOUBLES (1), MTL_DTYPE_INT8, DIMS (0), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "1 value given");
+                MTL_ERROR_INVALID_ARGUMENT, "1");
 }
 
 /* Views the bytes, and counts how often they are given back. */
@@ -361,9 +359,9 @@ test_for_data_errors (void)
 #define assert_refused(code, figure, ...) \
   assert_fails (FOR_DATA (&n_freed, __VA_ARGS__, MTL_BUFFER_FLAGS_NONE), code, figure)
 
-  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "0",
+  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "0x0",
                   bytes, 16, MTL_DTYPE_OTHER, DIMS (1), NO_DIMS, 0);
-  assert_refused (MTL_ERROR_OUT_OF_BOUNDS, "16 bytes",
+  assert_refused (MTL_ERROR_OUT_OF_BOUNDS, "16",
                   bytes, 16, MTL_DTYPE_INT16, DIMS (8), NO_DIMS, 1);
   assert_refused (MTL_ERROR_OUT_OF_BOUNDS, "-2",
                   bytes, 16, MTL_DTYPE_INT16, DIMS (2), DIMS (-2), 1);
@@ -371,9 +369,9 @@ test_for_data_errors (void)
                   bytes, 16, MTL_DTYPE_INT16, DIMS (0), NO_DIMS, 17);
   assert_refused (MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615",
                   bytes, 16, MTL_DTYPE_INT16, DIMS (1), NO_DIMS, G_MAXSIZE);
-  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "3 bytes",
+  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "3",
                   bytes, 16, MTL_DTYPE_INT16, DIMS (2), DIMS (3), 0);
-  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "1 stride given for 2",
+  assert_refused (MTL_ERROR_INVALID_ARGUMENT, "1 & 2",
                   bytes, 16, MTL_DTYPE_INT8, DIMS (2, 2), DIMS (1), 0);
   assert_refused (MTL_ERROR_INVALID_ARGUMENT, "-2",
                   bytes, 16, MTL_DTYPE_INT8, DIMS (-2), NO_DIMS, 0);
@@ -384,9 +382,9 @@ test_for_data_errors (void)
   assert_refused (MTL_ERROR_OVERFLOW, "18446744073709551615",
                   bytes, G_MAXSIZE, MTL_DTYPE_INT8, DIMS (3), NO_DIMS, 0);
   /* MAP_FAILED */
-  assert_refused (MTL_ERROR_OVERFLOW, "16 bytes",
+  assert_refused (MTL_ERROR_OVERFLOW, "16",
                   (gpointer) -1, 16, MTL_DTYPE_INT8, DIMS (16), NO_DIMS, 0);
-  assert_refused (MTL_ERROR_OVERFLOW, "17 bytes",
+  assert_refused (MTL_ERROR_OVERFLOW, "17",
                   (gpointer) -16, 17, MTL_DTYPE_INT8, DIMS (1), NO_DIMS, 0);
 
 #undef assert_refused
@@ -476,16 +474,16 @@ test_from_bytes (void)
   assert_refuses (mtl_strided_view_fill_double (green, 0, NULL, &error), MTL_ERROR_READ_ONLY,
                   "(2, 2)");
   assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (2, 7), &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "13 bytes");
+                MTL_ERROR_OUT_OF_BOUNDS, "13");
   assert_fails (mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT16,
                                                                    DIMS (2), DIMS (3), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "3 bytes");
+                MTL_ERROR_INVALID_ARGUMENT, "3");
   assert_fails (mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, DIMS (2),
                                                                    DIMS (-1), &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "-1");
   assert_fails (mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, DIMS (2),
                                                                    DIMS (1, 1), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "2 strides given for 1");
+                MTL_ERROR_INVALID_ARGUMENT, "2 & 1");
 }
 
 static void
@@ -523,12 +521,12 @@ static void
 test_from_variant_bad (void)
 {
   static const struct { const char *values; MtlError code; const char *value; } cases[] = {
-    { "[1, 2, 3]", MTL_ERROR_INVALID_ARGUMENT, "3 values given for the shape (2,)" },
-    { "[1]", MTL_ERROR_INVALID_ARGUMENT, "1 value given for the shape (2,)" },
-    { "@ai []", MTL_ERROR_INVALID_ARGUMENT, "0 values given for the shape (2,)" },
+    { "[1, 2, 3]", MTL_ERROR_INVALID_ARGUMENT, "3 & (2,)" },
+    { "[1]", MTL_ERROR_INVALID_ARGUMENT, "1 & (2,)" },
+    { "@ai []", MTL_ERROR_INVALID_ARGUMENT, "0 & (2,)" },
     { "(1, 'two')", MTL_ERROR_INVALID_ARGUMENT, "“s”" },
-    { "[1, 300]", MTL_ERROR_OVERFLOW, "300 does not fit uint8" },
-    { "[1, -1]", MTL_ERROR_OVERFLOW, "-1 does not fit uint8" },
+    { "[1, 300]", MTL_ERROR_OVERFLOW, "300 & uint8" },
+    { "[1, -1]", MTL_ERROR_OVERFLOW, "-1 & uint8" },
     { "[uint64 18446744073709551615, 1]", MTL_ERROR_OVERFLOW, "18446744073709551615" },
   };
 
@@ -639,30 +637,26 @@ test_operation_errors (void)
 
   assert_fails (mtl_strided_view_reshape (transposed, DIMS (6), &error),
                 MTL_ERROR_NEEDS_COPY, "(6,)");
-  assert_fails (mtl_strided_view_flatten (view, 0, 2, &error), MTL_ERROR_OUT_OF_BOUNDS, "Axis 2");
+  assert_fails (mtl_strided_view_flatten (view, 0, 2, &error), MTL_ERROR_OUT_OF_BOUNDS, "2");
   assert_fails (mtl_strided_view_permute (view, AXES (0, 0), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "Axis 0");
-  assert_fails (mtl_strided_view_swap_axes (view, 0, 2, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "Axis 2");
+                MTL_ERROR_INVALID_ARGUMENT, "0");
+  assert_fails (mtl_strided_view_swap_axes (view, 0, 2, &error), MTL_ERROR_OUT_OF_BOUNDS, "2");
   assert_fails (mtl_strided_view_squeeze_axes (view, AXES (0), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "extent 2");
-  assert_fails (mtl_strided_view_unsqueeze (view, AXES (3), &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "Axis 3");
+                MTL_ERROR_INVALID_ARGUMENT, "2");
+  assert_fails (mtl_strided_view_unsqueeze (view, AXES (3), &error), MTL_ERROR_OUT_OF_BOUNDS, "3");
   assert_fails (mtl_strided_view_broadcast_to (view, DIMS (3, 3), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "(2, 3) cannot be broadcast to (3, 3)");
+                MTL_ERROR_INVALID_ARGUMENT, "(2, 3) & (3, 3)");
   assert_fails (mtl_strided_view_narrow (view, 0, 0, 1, 0, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "step of 0");
-  assert_fails (mtl_strided_view_select (view, 1, 3, &error), MTL_ERROR_OUT_OF_BOUNDS, "Index 3");
-  assert_fails (mtl_strided_view_flip (view, -3, &error), MTL_ERROR_OUT_OF_BOUNDS, "Axis -3");
-  assert_fails (mtl_strided_view_slice (view, &outside, 1, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "Index 5");
+                MTL_ERROR_INVALID_ARGUMENT, "0");
+  assert_fails (mtl_strided_view_select (view, 1, 3, &error), MTL_ERROR_OUT_OF_BOUNDS, "3");
+  assert_fails (mtl_strided_view_flip (view, -3, &error), MTL_ERROR_OUT_OF_BOUNDS, "-3");
+  assert_fails (mtl_strided_view_slice (view, &outside, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "5");
   assert_fails (mtl_strided_view_slice_string (view, "x", &error),
                 MTL_ERROR_INVALID_ARGUMENT, "“x”");
   assert_refuses (mtl_strided_view_get_extent (view, 2, &error) != -1,
-                  MTL_ERROR_OUT_OF_BOUNDS, "Axis 2");
+                  MTL_ERROR_OUT_OF_BOUNDS, "2");
   assert_refuses (mtl_strided_layout_get_stride (mtl_strided_view_get_layout (view), -3, &error)
-                    != 0,
-                  MTL_ERROR_OUT_OF_BOUNDS, "Axis -3");
+                    != 0, MTL_ERROR_OUT_OF_BOUNDS, "-3");
 }
 
 /* A view outlives what it was made of. */
@@ -786,7 +780,7 @@ test_bare (void)
   g_assert_true (mtl_strided_view_fill_double (view, 1, NULL, &local_error));
   g_assert_no_error (local_error);
   assert_refuses (mtl_strided_view_get_double (view, DIMS (0), &error) != 0,
-                  MTL_ERROR_OUT_OF_BOUNDS, "extent 0");
+                  MTL_ERROR_OUT_OF_BOUNDS, "0");
   g_assert_finalize_object (view);
 }
 

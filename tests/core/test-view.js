@@ -63,8 +63,8 @@ testAnyMemory('a view of a buffer shares its memory', () => {
     ok(view.get_buffer() === buffer);
     equal(view.layout.equal(layout), true);
     equal(view.get_byte_offset(), 2);
-    throwsMtl('OUT_OF_BOUNDS', /10/, () => Mtl.StridedView.new(buffer, layout, INT16, 4));
-    throwsMtl('INVALID_ARGUMENT', /float32/,
+    throwsMtl('OUT_OF_BOUNDS', 10, () => Mtl.StridedView.new(buffer, layout, INT16, 4));
+    throwsMtl('INVALID_ARGUMENT', 'float32',
         () => Mtl.StridedView.new(buffer, layout, FLOAT32, 0));
 });
 
@@ -99,7 +99,7 @@ testAnyMemory('a view answers what its layout knows', () => {
     equal(view.layout.get_flatten_mask(), 0);
     equal([view.layout.is_dense(), view.layout.is_unique(), view.is_empty()], [false, true, false]);
     equal(view.is_contiguous(C), false);
-    throwsMtl('OUT_OF_BOUNDS', /3/, () => view.get_extent(3));
+    throwsMtl('OUT_OF_BOUNDS', 3, () => view.get_extent(3));
 });
 
 test('tensors are made of nothing, of a value, of values', () => {
@@ -122,10 +122,10 @@ test('tensors are made of ranges of numbers', () => {
     equal(describe(new_arange(null, 'float4_e2m1fn', 2, -2, -1.5)), [[3], [2, 0.5, -1]]);
     equal([0, 1, 2, 3].map(i => large.getBigInt(i)),
         [-(2n ** 63n), -(2n ** 62n), 0n, 2n ** 62n]);
-    throwsMtl('INVALID_ARGUMENT', /0/, () => new_arange(null, FLOAT32, 0, 1, 0));
-    throwsMtl('INVALID_ARGUMENT', /inf/, () => new_arange(null, FLOAT32, 0, Infinity));
-    throwsMtl('OVERFLOW', /256.*uint8/, () => new_arange_int64(null, UINT8, 0, 257));
-    throwsMtl('OVERFLOW', /1e\+19/, () => new_arange(null, UINT8, 0, 1e19));
+    throwsMtl('INVALID_ARGUMENT', 0, () => new_arange(null, FLOAT32, 0, 1, 0));
+    throwsMtl('INVALID_ARGUMENT', 'inf', () => new_arange(null, FLOAT32, 0, Infinity));
+    throwsMtl('OVERFLOW', [256, 'uint8'], () => new_arange_int64(null, UINT8, 0, 257));
+    throwsMtl('OVERFLOW', '1e+19', () => new_arange(null, UINT8, 0, 1e19));
 });
 
 test('tensors are made in a storage mode', () => {
@@ -144,7 +144,7 @@ test('tensors are made in a storage mode', () => {
             ok(view.get_device() === host);
         }
         for (const mode of ['shared', 'managed', 'private', 'foreign'])
-            throwsMtl('NOT_SUPPORTED', new RegExp(mode), () => make(host, INT16, [2], mode));
+            throwsMtl('NOT_SUPPORTED', mode, () => make(host, INT16, [2], mode));
     }
 });
 
@@ -157,11 +157,11 @@ testAnyMemory('a tensor is made like another', () => {
 });
 
 test('values that do not go into a tensor are errors', () => {
-    throwsMtl('INVALID_ARGUMENT', /3/, () => doubles([2, 2], [1, 2, 3]));
-    throwsMtl('OVERFLOW', /300/, () => doubles([1], [300], UINT8));
-    throwsMtl('INVALID_ARGUMENT', /-2/, () => Mtl.StridedView.new_zeros(null, UINT8, [-2]));
-    throwsMtl('NO_MEMORY', /./, () => Mtl.StridedView.new_zeros(null, UINT8, [2 ** 58]));
-    throwsMtl('INVALID_ARGUMENT', /./,
+    throwsMtl('INVALID_ARGUMENT', 3, () => doubles([2, 2], [1, 2, 3]));
+    throwsMtl('OVERFLOW', 300, () => doubles([1], [300], UINT8));
+    throwsMtl('INVALID_ARGUMENT', -2, () => Mtl.StridedView.new_zeros(null, UINT8, [-2]));
+    throwsMtl('NO_MEMORY', [], () => Mtl.StridedView.new_zeros(null, UINT8, [2 ** 58]));
+    throwsMtl('INVALID_ARGUMENT', [],
         () => Mtl.StridedView.new_zeros(null, Mtl.DType.OTHER, [1]));
 });
 
@@ -172,7 +172,7 @@ test('a variant carries 64-bit integers exactly', () => {
     equal(view.getBigInt(0), 2n ** 62n + 1n);
     equal(view.get_int64([1]), -5);
     equal(view.get_int64([2]), 1);
-    throwsMtl('INVALID_ARGUMENT', /./,
+    throwsMtl('INVALID_ARGUMENT', [],
         () => Mtl.StridedView.new_from_variant(new GLib.Variant('s', 'one'), INT64, [1]));
 });
 
@@ -185,10 +185,10 @@ test('bytes are read in place, with the strides of a picture', () => {
     equal(valuesOf(view), [1, 2, 3, 4, 5, 6, 7, 8]);
     equal(view.get_address(), again.get_address());
     equal(view.is_read_only(), true);
-    throwsMtl('READ_ONLY', /2, 2, 2/, () => view.set_double([0, 0, 0], 1));
-    throwsMtl('READ_ONLY', /./, () => view.fill_double(1));
-    throwsMtl('READ_ONLY', /./, () => view.copy_from(view));
-    throwsMtl('OUT_OF_BOUNDS', /10/,
+    throwsMtl('READ_ONLY', '(2, 2, 2)', () => view.set_double([0, 0, 0], 1));
+    throwsMtl('READ_ONLY', [], () => view.fill_double(1));
+    throwsMtl('READ_ONLY', [], () => view.copy_from(view));
+    throwsMtl('OUT_OF_BOUNDS', 10,
         () => Mtl.StridedView.new_from_bytes_with_byte_strides(bytes, UINT8, [2, 2, 2], [7, 2, 1]));
     equal(valuesOf(view), [1, 2, 3, 4, 5, 6, 7, 8]);
 });
@@ -214,17 +214,17 @@ test('complex numbers have two parts', () => {
     equal(view.get_complex([1]), [true, 1.5, -2]);
     equal([view.select_real().get(1), view.select_imaginary().get(1)], [1.5, -2]);
     equal(counting(3).get_complex([2]), [true, 2, 0]);
-    throwsMtl('NOT_SUPPORTED', /complex64/, () => view.get_double([1]));
+    throwsMtl('NOT_SUPPORTED', 'complex64', () => view.get_double([1]));
 });
 
 test('bad indices and values are errors, and change nothing', () => {
     const view = counting(2, 3);
 
-    throwsMtl('OUT_OF_BOUNDS', /Index 3 .* axis 1 .* 3/, () => view.get_double([0, 3]));
-    throwsMtl('OUT_OF_BOUNDS', /-3/, () => view.set_double([-3, 0], 1));
-    throwsMtl('INVALID_ARGUMENT', /./, () => view.get_double([0]));
-    throwsMtl('OVERFLOW', /40000/, () => view.set_int64([0, 0], 40000));
-    throwsMtl('OVERFLOW', /./, () => doubles([1], [-1]).get_uint64([0]));
+    throwsMtl('OUT_OF_BOUNDS', [3, 1], () => view.get_double([0, 3]));
+    throwsMtl('OUT_OF_BOUNDS', -3, () => view.set_double([-3, 0], 1));
+    throwsMtl('INVALID_ARGUMENT', [], () => view.get_double([0]));
+    throwsMtl('OVERFLOW', 40000, () => view.set_int64([0, 0], 40000));
+    throwsMtl('OVERFLOW', [], () => doubles([1], [-1]).get_uint64([0]));
     equal(valuesOf(view), [0, 1, 2, 3, 4, 5]);
 });
 
@@ -236,8 +236,8 @@ test('all elements are read and written at once', () => {
     equal(view.get_doubles(), [5, 4, 3, 2, 1, 0]);
     equal(view.select(0, 0).set_int64s([7, 8, 9]), true);
     equal(valuesOf(view), [7, 8, 9, 2, 1, 0]);
-    throwsMtl('OVERFLOW', /40000/, () => view.set_doubles([1, 2, 3, 4, 5, 40000]));
-    throwsMtl('INVALID_ARGUMENT', /1 value/, () => view.set_int64s([1]));
+    throwsMtl('OVERFLOW', 40000, () => view.set_doubles([1, 2, 3, 4, 5, 40000]));
+    throwsMtl('INVALID_ARGUMENT', 1, () => view.set_int64s([1]));
     equal(Mtl.DType.get_kind(view.dtype), Mtl.DTypeKind.INT);
 });
 
@@ -249,7 +249,7 @@ testAnyMemory('reshaping and flattening share the memory', () => {
     equal(view.reshape([12]).get_address(), view.get_address());
     view.reshape([12]).slice('5:6').fill_double(50);
     equal(valuesOf(view), [0, 1, 2, 3, 4, 50, 6, 7, 8, 9, 10, 11]);
-    throwsMtl('NEEDS_COPY', /./, () => view.transpose().reshape([12]));
+    throwsMtl('NEEDS_COPY', [], () => view.transpose().reshape([12]));
 });
 
 testAnyMemory('a view is filled with the bytes of one element', () => {
@@ -260,7 +260,7 @@ testAnyMemory('a view is filled with the bytes of one element', () => {
     equal([view.getBigInt(0, 1), view.getBigInt(1, 1)], [0n, 2n ** 64n - 1n]);
     packed.slice('1:4').fill(bytesOf(0x0f));
     equal(valuesOf(packed), [0, -6, -6, -6, 0]);
-    throwsMtl('INVALID_ARGUMENT', /uint64, which takes 8/, () => view.fill(bytesOf(1)));
+    throwsMtl('INVALID_ARGUMENT', ['uint64', 8], () => view.fill(bytesOf(1)));
 });
 
 testAnyMemory('the same bytes are seen as other elements', () => {
@@ -270,7 +270,7 @@ testAnyMemory('the same bytes are seen as other elements', () => {
     equal(describe(bytes.select(0, 0)), [[8], [0, 0, 1, 0, 2, 0, 3, 0]]);
     equal(describe(bytes.reinterpret(INT16)), describe(view));
     equal(view.layout.get_max_compatible_item_bits(128, 0, -1), 64);
-    throwsMtl('INVALID_ARGUMENT', /extent 3/,
+    throwsMtl('INVALID_ARGUMENT', 3,
         () => view.slice(':, :3').reinterpret(Mtl.DType.INT32));
 });
 
@@ -291,7 +291,7 @@ testAnyMemory('axes change places without a copy', () => {
     equal(describe(view.swap_axes(0, 1)), transposed);
     equal(view.transpose().get_address(), view.get_address());
     equal(view.transpose().is_contiguous(F), true);
-    throwsMtl('INVALID_ARGUMENT', /./, () => view.permute([0]));
+    throwsMtl('INVALID_ARGUMENT', [], () => view.permute([0]));
 });
 
 testAnyMemory('axes come, go and repeat', () => {
@@ -301,7 +301,7 @@ testAnyMemory('axes come, go and repeat', () => {
     equal(view.squeeze_axes([0]).get_shape(), [3]);
     equal(view.unsqueeze([1]).get_shape(), [1, 1, 3]);
     equal(describe(view.broadcast_to([2, 3])), [[2, 3], [0, 1, 2, 0, 1, 2]]);
-    throwsMtl('INVALID_ARGUMENT', /./, () => view.broadcast_to([2, 4]));
+    throwsMtl('INVALID_ARGUMENT', [], () => view.broadcast_to([2, 4]));
 });
 
 testAnyMemory('parts are taken without a copy', () => {
@@ -330,7 +330,7 @@ testAnyMemory('a view in use is not closed', async () => {
     const view = counting(1000);
     const statistics = view.compute_statistics_async();
 
-    throwsMtl('BUSY', /in use.*at most 0.*[2-9] references \(at most 1\)/, () => view.close());
+    throwsMtl('BUSY', [0, 1], () => view.close());
     equal(view.get_shape(), [1000]);
     equal((await statistics).get_count(), 1000);
     equal([view.close(), view.get_shape()], [true, [0]]);
@@ -341,7 +341,7 @@ testAnyMemory('a view in use by its own operation is not closed', () => {
     let nRefused = 0;
 
     view.compute_statistics(null, () => {
-        throwsMtl('BUSY', /in use.*[1-9] uses? by operations/, () => view.close());
+        throwsMtl('BUSY', [], () => view.close());
         nRefused++;
     });
     ok(nRefused > 0);
@@ -354,8 +354,8 @@ test('a read-only view of writable memory refuses writes', () => {
 
     equal([reader.is_read_only(), view.is_read_only()], [true, false]);
     equal(reader.get_address(), view.get_address());
-    throwsMtl('READ_ONLY', /./, () => reader.set_double([0], 5));
-    throwsMtl('READ_ONLY', /./, () => reader.slice('0').set_int64([], 5));
+    throwsMtl('READ_ONLY', [], () => reader.set_double([0], 5));
+    throwsMtl('READ_ONLY', [], () => reader.slice('0').set_int64([], 5));
     view.set_double([0], 5);
     equal(reader.get_double([0]), 5);
 });
@@ -371,7 +371,7 @@ testAnyMemory('copies have their own memory, and convert and broadcast', () => {
     equal(copy.is_contiguous(C), true);
     equal(target.copy_from(view.select(0, 1)), true);
     equal(valuesOf(target), [3, 4, 5, 3, 4, 5]);
-    throwsMtl('INVALID_ARGUMENT', /./, () => target.copy_from(counting(4)));
+    throwsMtl('INVALID_ARGUMENT', [], () => target.copy_from(counting(4)));
 });
 
 testAnyMemory('overlapping copies behave as if through a temporary', () => {
@@ -391,7 +391,7 @@ testAnyMemory('conversions give the view itself where nothing is to be done', ()
     equal(valuesOf(view.to_dtype(INT16)), [-1, 2, 300]);
     equal(valuesOf(view.to_dtype(BOOL)), [1, 1, 1]);
     equal(valuesOf(view.flip(0).to_contiguous()), [300, 2.5, -1.7]);
-    throwsMtl('NOT_SUPPORTED', /./, () => view.to_device(host, Mtl.StorageMode.PRIVATE));
+    throwsMtl('NOT_SUPPORTED', [], () => view.to_device(host, Mtl.StorageMode.PRIVATE));
 });
 
 testAnyMemory('values are compared', () => {
@@ -442,7 +442,7 @@ test('elements go out as shared bytes', () => {
 
     view.set_double([0, 0], 9);
     equal([...shared.toArray()], [9, 2, 3, 4]);
-    throwsMtl('NEEDS_COPY', /./, () => view.transpose().get_bytes());
+    throwsMtl('NEEDS_COPY', [], () => view.transpose().get_bytes());
 });
 
 testAnyMemory('elements are printed as by NumPy', () => {
@@ -506,8 +506,8 @@ test('lanes are read and written by an index more', () => {
     equal([view.get(1, 2), view.get(-1, -1)], [6, 11]);
     view.set(1, 2, -6);
     equal(view.toArray()[1], [4, 5, -6, 7]);
-    throwsMtl('INVALID_ARGUMENT', /1 index given/, () => view.get(1));
-    throwsMtl('OUT_OF_BOUNDS', /4/, () => view.get(1, 4));
+    throwsMtl('INVALID_ARGUMENT', 1, () => view.get(1));
+    throwsMtl('OUT_OF_BOUNDS', 4, () => view.get(1, 4));
 
     const nibbles = MtlVectors.import(Mtl.DType.FLOAT4_E2M1FN, 2, 3);
     nibbles.set(2, 1, -0.5);
@@ -517,15 +517,15 @@ test('lanes are read and written by an index more', () => {
     const integers = MtlVectors.import(INT64, 2, 2);
     integers.set(1, 0, 2n ** 62n + 1n);
     equal([integers.getBigInt(1, 0), integers.getBigInt(1, 1)], [2n ** 62n + 1n, 0n]);
-    throwsMtl('INVALID_ARGUMENT', /1 index/, () => integers.getBigInt(1));
-    throwsMtl('OUT_OF_BOUNDS', /2/, () => integers.getBigInt(1, 2));
+    throwsMtl('INVALID_ARGUMENT', 1, () => integers.getBigInt(1));
+    throwsMtl('OUT_OF_BOUNDS', 2, () => integers.getBigInt(1, 2));
 });
 
 test('memory of the host is no tensor of Metal', () => {
     const view = Mtl.StridedView.new_zeros(host, FLOAT32, [2]);
 
-    throwsMtl('NOT_SUPPORTED', /Metal/, () => view.to_metal_tensor(Mtl.MetalTensorUsage.COMPUTE));
-    throws(GLib.Error, /MTLTensor|built without Metal/,
+    throwsMtl('NOT_SUPPORTED', 'Metal', () => view.to_metal_tensor(Mtl.MetalTensorUsage.COMPUTE));
+    throws(GLib.Error, [],
         () => Mtl.StridedView.new_from_metal_tensor(1));
 });
 

@@ -12,6 +12,7 @@ from gi.repository import Gio, GLib, Mtl
 
 from conftest import (HOST, cancelled, elements, error_code, is_cancelled, new_buffer, place, tensor,
                       zeros)
+from says import says
 
 SHAPE = (1500, 1000)
 N_BYTES = 4 * 1500 * 1000
@@ -122,7 +123,7 @@ def test_results_of_buffers(tmp_path):
         assert bytes(copy) == b"\2\x09\x09\x09"
         assert bytes(await Mtl.Buffer.new_mapped_async(file, None, 1, 2)) == b"bc"
         for work in (Mtl.Buffer.new_mapped_async(file, None, 1, 3), buffer.dup_bytes_async(2, 3)):
-            with pytest.raises(IndexError, match="3 bytes"):
+            with pytest.raises(IndexError, match=says(3)):
                 await work
         for work in (buffer.copy_async(cancelled()), buffer.fill_async(
                 0, 4, GLib.Bytes.new(b"\0"), cancelled())):
@@ -237,7 +238,7 @@ def test_cancelled_within(calls):
 def test_errors(calls):
     view = zeros("float32", (2, 3))
 
-    with pytest.raises(ValueError, match=r"\(4, 5\)") as info:
+    with pytest.raises(ValueError, match=says("(4, 5)")) as info:
         calls.copy_from(view, zeros("float32", (4, 5)))
     assert error_code(info) == Mtl.Error.INVALID_ARGUMENT
     with pytest.raises(ValueError, match="read-only") as info:
@@ -385,5 +386,5 @@ def test_calls_that_wait_can_be_cancelled(source):
             call()
         assert is_cancelled(caught)
     assert (elements(view.copy(cancellable=None)) == 0).all()
-    with pytest.raises(TypeError, match="int.*Cancellable"):
+    with pytest.raises(TypeError, match=says("int", "Cancellable")):
         view.copy("C", 3)

@@ -9,6 +9,7 @@ from gi.repository import Gio, GLib, Mtl
 from conftest import (DEFAULT, STORAGE_MODE, cancelled, error_code, from_dlpack, is_cancelled,
                       new_buffer)
 from dlpack_structs import Producer, floats
+from says import says
 
 HOST = Mtl.StorageMode.HOST
 
@@ -68,7 +69,7 @@ def test_mapped_refuses(tmp_path):
     path.write_bytes(b"0123456789")
     file = Gio.File.new_for_path(str(path))
 
-    with pytest.raises(IndexError, match="10 bytes at offset 1 exceed"):
+    with pytest.raises(IndexError, match=says(10, 1)):
         Mtl.Buffer.new_mapped(file, None, 1, 10)
     with pytest.raises(IsADirectoryError):
         Mtl.Buffer.new_mapped(file.get_parent(), None, 0, 0)
@@ -111,7 +112,7 @@ def test_bytes_go_in_and_out():
     assert bytes(buffer) == b"\0\0\0abcde\0"
     assert buffer.dup_bytes(4, 3).get_data() == b"bcd"
     assert buffer.dup_bytes(9, 0).get_size() == 0
-    with pytest.raises(IndexError, match="9 bytes"):
+    with pytest.raises(IndexError, match=says(9)):
         buffer.set_bytes(5, GLib.Bytes.new(b"abcde"))
     assert bytes(buffer) == b"\0\0\0abcde\0"
 
@@ -161,7 +162,7 @@ def test_slice_shares():
 @pytest.mark.any_memory
 @pytest.mark.parametrize("offset, size", [(0, 17), (17, 0), (1, 16), (2**63, 2**63), (2**64 - 1, 2)])
 def test_ranges_are_checked(offset, size):
-    with pytest.raises(IndexError, match="16 bytes") as info:
+    with pytest.raises(IndexError, match=says(16)) as info:
         new_buffer(16).slice(offset, size)
     assert error_code(info) == Mtl.Error.OUT_OF_BOUNDS
 
@@ -172,11 +173,11 @@ def test_fill():
 
     assert buffer.fill(2, 4, GLib.Bytes.new(b"xy"))
     assert bytes(buffer) == b"\0\0xyxy\0\0"
-    with pytest.raises(ValueError, match="3 bytes"):
+    with pytest.raises(ValueError, match=says(3)):
         buffer.fill(0, 8, GLib.Bytes.new(b"xyz"))
     assert buffer.synchronize()
     assert buffer.did_modify(0, 8) and buffer.did_modify()
-    with pytest.raises(IndexError, match="9 bytes"):
+    with pytest.raises(IndexError, match=says(9)):
         buffer.did_modify(0, 9)
 
 
@@ -239,9 +240,9 @@ def test_copy_from():
     assert bytes(b) == b"a12344ghij01"
     assert b.slice(6, 6).copy_from(1, a.slice(3, 5), 2, 3)
     assert bytes(b) == b"a12344g56701"
-    with pytest.raises(IndexError, match="8 bytes"):
+    with pytest.raises(IndexError, match=says(8)):
         b.copy_from(0, a, 6, 3)
-    with pytest.raises(IndexError, match="12 bytes"):
+    with pytest.raises(IndexError, match=says(12)):
         b.copy_from(10, a, 0, 3)
     assert bytes(a) == b"01234567"
 
@@ -262,7 +263,7 @@ def test_cancelled_copies():
 @pytest.mark.any_memory
 @pytest.mark.parametrize("size", [2**62, 2**63, 2**64 - 1])
 def test_too_much(size):
-    with pytest.raises(MemoryError, match=str(size)) as info:
+    with pytest.raises(MemoryError, match=says(size)) as info:
         new_buffer(size)
     assert error_code(info) == Mtl.Error.NO_MEMORY
 
@@ -296,7 +297,7 @@ def test_properties_for_the_construction():
     assert bytes(Mtl.Buffer(size=64, device=host)) == bytes(64)
     placed = Mtl.Buffer(device=host, size=3, storage_mode=HOST)
     assert (len(placed), placed.get_device()) == (3, host)
-    with pytest.raises(MemoryError, match=str(2**62)):
+    with pytest.raises(MemoryError, match=says(2**62)):
         Mtl.Buffer(size=2**62, device=host)
     with pytest.raises(NotImplementedError, match="private"):
         Mtl.Buffer(size=1, device=host, storage_mode=Mtl.StorageMode.PRIVATE)

@@ -11,6 +11,7 @@ import pytest
 from gi.repository import GLib, Mtl
 
 from conftest import HOST, NUMERIC, dtype_of
+from says import says
 
 SHAPES = [(), 0, 1, 7, (3,), [2, 3], (0, 4), (2, 1, 3), np.int64(4), (np.int8(2), 3)]
 SPELLINGS = ["float32", "f4", "F32", "float", float, int, bool, complex, np.float16, np.dtype("u2"),
@@ -71,10 +72,11 @@ def test_values_out_of_range_are_refused():
     for make in (lambda: Mtl.full(2, 300, "u1"), lambda: Mtl.array([1, 300], "u1"),
                  lambda: Mtl.asview([[1], [300]], dtype=np.uint8), lambda: Mtl.array(-1, "u8"),
                  lambda: Mtl.array([2**70], "i8")):
-        with pytest.raises((ValueError, OverflowError), match="300|-1|1180591620717411303424"):
+        with pytest.raises((ValueError, OverflowError),
+                           match=f"{says(300)}|{says(-1)}|{says(2**70)}"):
             make()
     for shape in (-1, (2, -3)):
-        with pytest.raises(ValueError, match=str(shape if isinstance(shape, int) else -3)):
+        with pytest.raises(ValueError, match=says(shape if isinstance(shape, int) else -3)):
             Mtl.zeros(shape)
     with pytest.raises(MemoryError):
         Mtl.zeros(2**60, "f4")
@@ -183,7 +185,7 @@ def test_arange_of_large_integers_is_of_uint64():
         view = Mtl.arange(*arguments)
         assert view.dtype == "uint64" and view.tolist() == list(range(*arguments))
     for arguments in ((-1, 2**63 + 9, 2**63 + 1), (2**64, 2**64 + 3), (-2**63 - 1, 0, 2**62)):
-        with pytest.raises(OverflowError, match=str(arguments[0])):
+        with pytest.raises(OverflowError, match=says(arguments[0])):
             Mtl.arange(*arguments)
 
 
@@ -254,7 +256,7 @@ def test_ranges_that_the_constructors_refuse():
     for arguments in ((0, 300), (300, 0, -1), (-1, 5), (0, 1, 0), (-2**63, 2**63 - 1)):
         with pytest.raises(ValueError):
             View.new_arange_int64(HOST, "u1", *arguments)
-    with pytest.raises(ValueError, match=str(2**63)):
+    with pytest.raises(ValueError, match=says(2**63)):
         View.new_arange_int64(HOST, "u8", 0, 2**63)
     with pytest.raises(MemoryError):
         View.new_arange_int64(HOST, "u8", 0, 2**55)

@@ -4,6 +4,7 @@ import pytest
 from gi.repository import Gio, GLib, Mtl
 
 from conftest import HOST, METAL, error_code
+from says import says
 
 
 def test_host():
@@ -63,10 +64,10 @@ def test_synchronize():
 
 
 def test_absent_device():
-    with pytest.raises(NotImplementedError, match=r"\(2, 3\)") as info:
+    with pytest.raises(NotImplementedError, match=says("(2, 3)")) as info:
         Mtl.Device.get(Mtl.DeviceType.CUDA, 3)
     assert error_code(info) == Mtl.Error.NOT_SUPPORTED
-    with pytest.raises(ValueError, match=r"\(0, 3\)") as info:
+    with pytest.raises(ValueError, match=says("(0, 3)")) as info:
         Mtl.Device.get(Mtl.DeviceType.UNKNOWN, 3)
     assert error_code(info) == Mtl.Error.INVALID_ARGUMENT
 

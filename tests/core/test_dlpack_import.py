@@ -10,6 +10,7 @@ from gi.repository import Mtl
 
 from conftest import DEFAULT, HOST, zeros
 from dlpack_structs import Producer, capsule_name, floats
+from says import says
 
 
 @pytest.mark.parametrize("flags", [0, 2])
@@ -80,7 +81,7 @@ def test_older_producers_know_no_keywords():
 
     assert view.tolist() == [1, 2] and not view.is_read_only()
     assert copy.get_address() != view.get_address()
-    with pytest.raises(BufferError, match=r"\(1, 0\).*\(2, 0\)"):
+    with pytest.raises(BufferError, match=says("(1, 0)", "(2, 0)")):
         Mtl.from_dlpack(Old(floats(1), (1,), (1,), legacy=True), device=(2, 0))
 
 
@@ -113,7 +114,7 @@ def test_bare_capsules_know_devices_and_copies():
 
     with pytest.raises(TypeError, match="nonsense"):
         Mtl.from_dlpack(view.__dlpack__(), device="nonsense")
-    with pytest.raises(BufferError, match=r"\(2, 0\)"):
+    with pytest.raises(BufferError, match=says("(2, 0)")):
         Mtl.from_dlpack(view.__dlpack__(), device=(2, 0))
     assert Mtl.from_dlpack(view.__dlpack__(), copy=True).get_address() != view.get_address()
     assert Mtl.from_dlpack(view.__dlpack__(), device=(1, 0)).get_address() == view.get_address()
@@ -135,13 +136,13 @@ def test_case_6_no_deleter():
 def test_case_7_another_major_version():
     producer = Producer(floats(1), (1,), (1,), version=(2, 0))
 
-    with pytest.raises(BufferError, match="2.0"):
+    with pytest.raises(BufferError, match=says("2.0")):
         Mtl.from_dlpack(producer)
     assert producer.deleted == 1
     # Nothing else in it is believed, nor has it to have a deleter.
     for broken in ({"ndim": -7}, {"bits": 0}, {"byte_offset": 2**64 - 1}, {"deleter": False}):
         other = Producer(1, (1,), (1,), version=(2, 0), **broken)
-        with pytest.raises(BufferError, match="2.0"):
+        with pytest.raises(BufferError, match=says("2.0")):
             Mtl.from_dlpack(other)
         assert other.deleted == ("deleter" not in broken)
 
@@ -156,7 +157,7 @@ def test_case_9_byte_offset():
     producer = Producer(floats(1, 2, 3, 4), (2,), (1,), byte_offset=8)
 
     assert Mtl.from_dlpack(producer).tolist() == [3, 4]
-    with pytest.raises(BufferError, match=str(2**64 - 4)):
+    with pytest.raises(BufferError, match=says(2**64 - 4)):
         Mtl.from_dlpack(Producer(floats(1), (1,), (1,), byte_offset=2**64 - 4))
 
 
@@ -165,7 +166,7 @@ def test_case_10_nothing_at_no_address():
 
     assert view.shape == (2, 0) and view.tolist() == [[], []]
     assert len(view.get_buffer()) == 0
-    with pytest.raises(BufferError, match="6 elements"):
+    with pytest.raises(BufferError, match=says(6)):
         Mtl.from_dlpack(Producer(None, (2, 3)))
 
 
@@ -248,11 +249,11 @@ def test_case_19_failures_before_taking_leave_the_capsule(legacy):
 
 
 def test_case_21_sizes():
-    with pytest.raises(BufferError, match="-5"):
+    with pytest.raises(BufferError, match=says(-5)):
         Mtl.from_dlpack(Producer(floats(1), (-5,)))
-    with pytest.raises(BufferError, match="4611686018427387904"):
+    with pytest.raises(BufferError, match=says(2**62)):
         Mtl.from_dlpack(Producer(floats(1), (2**62, 4)))
-    with pytest.raises(BufferError, match="1000000"):
+    with pytest.raises(BufferError, match=says(1000000)):
         Mtl.from_dlpack(Producer(floats(1), (1,), ndim=1000000))
 
 
@@ -306,7 +307,7 @@ def test_tensor_in_transit():
     assert tensor.is_consumed() and other.get_address() == view.get_address()
     other[1] = 5
     assert view.tolist() == [[0, 0, 0], [5, 5, 5]]
-    with pytest.raises(ValueError, match="consumed"):
+    with pytest.raises(ValueError):
         Mtl.StridedView.new_from_dlpack(tensor)
     assert view.export_dlpack(flags.COPY, HOST).get_device() is HOST
     assert Mtl.DlpackTensor().is_consumed()
@@ -332,7 +333,7 @@ def test_a_copy_that_was_forbidden():
 
 
 def test_an_object_that_holds_no_device():
-    with pytest.raises(TypeError, match="no device"):
+    with pytest.raises(TypeError, match="device"):
         Mtl.from_dlpack(np.zeros(2), device=Mtl.Device.__new__(Mtl.Device))
 
 
@@ -364,7 +365,7 @@ def test_elements_that_are_not_in_memory(conj, neg):
 
     for keywords in ({}, {"copy": False}, {"device": (1, 0)}):
         if is_lazy:
-            with pytest.raises(BufferError, match="conjugated.*conj" if conj else "negated.*neg"):
+            with pytest.raises(BufferError, match="resolve_conj()" if conj else "resolve_neg()"):
                 Mtl.from_dlpack(lazy, **keywords)
         else:
             assert Mtl.from_dlpack(lazy, **keywords).tolist() == [1, 2]

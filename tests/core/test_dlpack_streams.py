@@ -6,6 +6,7 @@ from gi.repository import Mtl
 
 from conftest import zeros
 from dlpack_structs import Producer, capsule_name, floats, managed_of
+from says import says
 from test_exchange_import import exchanging
 
 CUDA, PINNED, ROCM, ROCM_HOST, MANAGED, ONEAPI = 2, 3, 10, 11, 13, 14
@@ -69,18 +70,13 @@ def test_streams_that_the_array_api_allows(kind, stream, version):
                          ids=lambda value: str(value) if abs(value) < 2**70 else "enormous")
 def test_streams_that_it_does_not(kind, stream):
     view = Mtl.from_dlpack(memory_of(kind))
-    with pytest.raises(BufferError) as info:
-        view.__dlpack__(stream=stream)
-
-    digits = str(stream) if abs(stream) < 2**80 else "of thousands of digits"
-    use = {CUDA: "use None, -1, 1, 2 or the address of a stream",
-           ROCM: "use None, -1, 0 or the address of a stream"}
-    use[MANAGED] = use[CUDA]
+    ways = {CUDA: (None, -1, 1, 2), ROCM: (None, -1, 0), MANAGED: (None, -1, 1, 2)}
     if stream == 0 and kind in (CUDA, MANAGED):
-        reason = "it may mean either default stream: use 1 for the legacy one, 2 for the thread's"
-    else:
-        reason = use.get(kind, "use None or -1")
-    assert str(info.value) == f"stream {digits} is not supported for device ({kind}, 0): {reason}"
+        ways[kind] = 1, 2
+    number = stream if abs(stream) < 2**80 else "stream"
+    way = ways.get(kind, (None, -1))
+    with pytest.raises(BufferError, match=says(number, f"({kind}, 0)", *way)):
+        view.__dlpack__(stream=stream)
 
 
 def test_memory_of_the_tests_device():
@@ -89,14 +85,14 @@ def test_memory_of_the_tests_device():
     for stream in NO_STREAMS:
         assert managed_of(view.__dlpack__(stream=stream, **V1)).dl_tensor.ndim == 2
     for stream in (0, 1, 2, HANDLE):
-        with pytest.raises(BufferError, match=f"stream {stream} is not .* use None or -1"):
+        with pytest.raises(BufferError, match=says(stream, None, -1)):
             view.__dlpack__(stream=stream, **V1)
 
 
 @pytest.mark.parametrize("stream", [1.0, "1", b"1", (1,), object()])
 def test_a_stream_is_an_integer(stream):
     for kind in (1, CUDA):
-        with pytest.raises(TypeError, match="stream must be None or an integer"):
+        with pytest.raises(TypeError, match=says("stream", None)):
             Mtl.from_dlpack(memory_of(kind)).__dlpack__(stream=stream)
 
 
@@ -105,11 +101,11 @@ def test_the_streams_are_those_of_the_device_that_is_asked_for():
     capsule = managed.__dlpack__(stream=-1, dl_device=(1, 0))
 
     assert managed_of(capsule).dl_tensor.device_type == 1
-    with pytest.raises(BufferError, match=r"stream 1 .* device \(1, 0\): use None or -1"):
+    with pytest.raises(BufferError, match=says(1, "(1, 0)", None, -1)):
         managed.__dlpack__(stream=1, dl_device=(1, 0))
     view = Mtl.from_dlpack(memory_of(CUDA, 3))
     assert view.__dlpack__(stream=HANDLE, dl_device=(2, 3))
-    with pytest.raises(BufferError, match=r"stream 0 .* device \(2, 3\)"):
+    with pytest.raises(BufferError, match=says(0, "(2, 3)")):
         view.__dlpack__(stream=0, dl_device=(2, 3))
 
 
@@ -117,7 +113,7 @@ def test_a_buffer_takes_them_too():
     buffer = Mtl.from_dlpack(memory_of(CUDA)).get_buffer()
 
     assert buffer.__dlpack__(stream=HANDLE)
-    with pytest.raises(BufferError, match="stream 0"):
+    with pytest.raises(BufferError, match=says("stream", 0)):
         buffer.__dlpack__(stream=0)
 
 

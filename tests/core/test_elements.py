@@ -7,6 +7,7 @@ import pytest
 from gi.repository import Mtl
 
 from conftest import dtype_of, error_code, zeros
+from says import says
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 
@@ -44,7 +45,7 @@ def test_integers_refuse_what_does_not_fit(name):
     for value in (info.min - 1, info.max + 1, 2**70, -2**70, float(info.max) * 2, math.nan, math.inf):
         with pytest.raises(ValueError):
             view[0] = value
-    with pytest.raises(ValueError, match=f"{name}.*{info.max}") as excinfo:
+    with pytest.raises(ValueError, match=says(name, info.max)) as excinfo:
         view.set_double([0], 1e30)
     assert error_code(excinfo) == Mtl.Error.OVERFLOW
     assert view[0] == 3
@@ -125,7 +126,7 @@ def test_out_of_bounds(indices):
     view = zeros("int8", (2, 3))
 
     for call in (view.get_double, view.get_int64, view.get_uint64, view.get_complex):
-        with pytest.raises(IndexError, match=str(max(indices, key=abs))):
+        with pytest.raises(IndexError, match=says(max(indices, key=abs))):
             call(indices)
     with pytest.raises(IndexError):
         view[tuple(indices)]
@@ -135,7 +136,7 @@ def test_out_of_bounds(indices):
 
 
 def test_wrong_number_of_indices():
-    with pytest.raises(ValueError, match="1 index given for 2"):
+    with pytest.raises(ValueError, match=says(1, 2)):
         zeros("int8", (2, 3)).get_double([0])
 
 
@@ -155,6 +156,6 @@ def test_item():
     view = Mtl.asview([[1, 2], [3, 4]])
 
     assert view.item(1, 0) == 3 and view.item((1, 1)) == 4 and view[0, :1].item() == 1
-    with pytest.raises(ValueError, match="4 elements"):
+    with pytest.raises(ValueError, match=says(4)):
         view.item()
     assert dtype_of("int64") == view.dtype

@@ -9,6 +9,7 @@ import pytest
 from gi.repository import Gio, GLib, Mtl
 
 from conftest import DEFAULT, iota
+from says import says
 
 SECOND = 1_000_000  # in microseconds
 
@@ -82,7 +83,7 @@ def test_waits_no_longer_than_told(event, wait, timeout):
     event.signal(1)
     begin = time.monotonic()
 
-    with pytest.raises(TimeoutError, match="2") as info:
+    with pytest.raises(TimeoutError, match=says(2)) as info:
         wait(event, 2, timeout, None)
     assert info.value.errno == errno.ETIMEDOUT
     assert info.value.__cause__.matches(Gio.io_error_quark(), Gio.IOErrorEnum.TIMED_OUT)

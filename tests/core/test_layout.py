@@ -4,6 +4,7 @@ import pytest
 from gi.repository import Mtl
 
 from conftest import error_code
+from says import says
 
 Layout = Mtl.StridedLayout
 Order = Mtl.Order
@@ -90,7 +91,7 @@ def test_queries():
     assert layout.is_unique() and not layout.is_dense() and not layout.is_empty()
     assert not layout.is_contiguous(Order.ANY)
     assert Layout((2, 3)).is_contiguous(Order.C) and Layout((2, 3)).is_dense()
-    with pytest.raises(IndexError, match="2 bytes below"):
+    with pytest.raises(IndexError, match=says(2)):
         layout.get_required_size()
 
 
@@ -142,7 +143,7 @@ def test_operations_take_integers_or_a_sequence():
         layout.reshape(2.5)
     with pytest.raises(TypeError):
         layout["0"]
-    with pytest.raises(ValueError, match="-8 is not"):
+    with pytest.raises(ValueError, match=says(-8)):
         layout.repack(-8)
     assert layout.repack(item_bits=24, axis=np.int8(2)).shape == (2, 1, 1)
     for wrong in (lambda: layout.repack(), lambda: layout.repack(8, 0, True),
@@ -190,7 +191,7 @@ def test_repack():
     assert floats.get_max_compatible_item_bits(128, 8) == 64
     assert floats.get_max_compatible_item_bits(128, address=0, axis=0) == 32
     assert floats.get_max_compatible_item_bits(128, 2**63 + 8) == 64
-    with pytest.raises(ValueError, match="-1 is not in the range"):
+    with pytest.raises(ValueError, match=says(-1)):
         floats.get_max_compatible_item_bits(128, -1)
     with pytest.raises(TypeError):
         floats.get_max_compatible_item_bits(128, 8.0)
@@ -205,39 +206,39 @@ def test_unique():
     assert not Layout((2, 2), (0, 1)).is_unique()
 
 
-@pytest.mark.parametrize("call, exception, code, words", [
-    (lambda: Layout((2, 2), (3, 1)).repack(16), ValueError, "NEEDS_COPY", "stride"),
-    (lambda: Layout((2, 3)).repack(16), ValueError, "INVALID_ARGUMENT", "extent 3"),
-    (lambda: Layout((2, 3)).repack(12), ValueError, "INVALID_ARGUMENT", "12"),
+@pytest.mark.parametrize("call, exception, code, values", [
+    (lambda: Layout((2, 2), (3, 1)).repack(16), ValueError, "NEEDS_COPY", ["(3, 1)"]),
+    (lambda: Layout((2, 3)).repack(16), ValueError, "INVALID_ARGUMENT", [3]),
+    (lambda: Layout((2, 3)).repack(12), ValueError, "INVALID_ARGUMENT", [12]),
     (lambda: Layout((2, 3)).get_max_compatible_item_bits(64, 0, 2), IndexError, "OUT_OF_BOUNDS",
-     "Axis 2"),
-    (lambda: Layout((-1,)), ValueError, "INVALID_ARGUMENT", "-1"),
-    (lambda: Layout((2**40, 2**40)), ValueError, "OVERFLOW", "2\\^63"),
-    (lambda: Layout((3,), (2**62,)), ValueError, "OVERFLOW", "4611686018427387904"),
-    (lambda: Layout.new([1] * 65, None, 8), ValueError, "INVALID_ARGUMENT", "65"),
-    (lambda: Layout(()).reshape([1] * 65), ValueError, "INVALID_ARGUMENT", "65"),
-    (lambda: Layout.new_with_byte_strides([2], [3], 16), ValueError, "INVALID_ARGUMENT", "3 bytes"),
-    (lambda: Layout((2, 3)).permute([0]), ValueError, "INVALID_ARGUMENT", "1 axis given"),
-    (lambda: Layout((2, 3)).permute([0, 0]), ValueError, "INVALID_ARGUMENT", "twice"),
-    (lambda: Layout((2, 3)).permute([0, 2]), IndexError, "OUT_OF_BOUNDS", "Axis 2"),
-    (lambda: Layout((2, 3)).reshape([4, 2]), ValueError, "INVALID_ARGUMENT", "6 elements"),
-    (lambda: Layout((2, 3), (1, 2)).reshape([6]), ValueError, "NEEDS_COPY", r"\(6,\)"),
-    (lambda: Layout((2, 3)).narrow(0, 0, 2, 0), ValueError, "INVALID_ARGUMENT", "step"),
-    (lambda: Layout((2, 3)).select(1, -4), IndexError, "OUT_OF_BOUNDS", "-4"),
-    (lambda: Layout((2, 3)).broadcast_to([3, 3]), ValueError, "INVALID_ARGUMENT", r"\(3, 3\)"),
-    (lambda: Layout((2, 3)).squeeze_axes([0]), ValueError, "INVALID_ARGUMENT", "extent 2"),
-    (lambda: Layout((2, 3)).slice("1:x"), ValueError, "INVALID_ARGUMENT", "1:x"),
-    (lambda: Layout((2, 3)).slice("..., ..."), ValueError, "INVALID_ARGUMENT", "ellips"),
-    (lambda: Layout((2, 3)).slice("0, 0, 0"), IndexError, "OUT_OF_BOUNDS", "3 indices"),
+     [2]),
+    (lambda: Layout((-1,)), ValueError, "INVALID_ARGUMENT", [-1]),
+    (lambda: Layout((2**40, 2**40)), ValueError, "OVERFLOW", ["2^63"]),
+    (lambda: Layout((3,), (2**62,)), ValueError, "OVERFLOW", [2**62]),
+    (lambda: Layout.new([1] * 65, None, 8), ValueError, "INVALID_ARGUMENT", [65]),
+    (lambda: Layout(()).reshape([1] * 65), ValueError, "INVALID_ARGUMENT", [65]),
+    (lambda: Layout.new_with_byte_strides([2], [3], 16), ValueError, "INVALID_ARGUMENT", [3]),
+    (lambda: Layout((2, 3)).permute([0]), ValueError, "INVALID_ARGUMENT", [1, 2]),
+    (lambda: Layout((2, 3)).permute([0, 0]), ValueError, "INVALID_ARGUMENT", [0]),
+    (lambda: Layout((2, 3)).permute([0, 2]), IndexError, "OUT_OF_BOUNDS", [2]),
+    (lambda: Layout((2, 3)).reshape([4, 2]), ValueError, "INVALID_ARGUMENT", [6, "(4, 2)"]),
+    (lambda: Layout((2, 3), (1, 2)).reshape([6]), ValueError, "NEEDS_COPY", ["(6,)"]),
+    (lambda: Layout((2, 3)).narrow(0, 0, 2, 0), ValueError, "INVALID_ARGUMENT", [0]),
+    (lambda: Layout((2, 3)).select(1, -4), IndexError, "OUT_OF_BOUNDS", [-4]),
+    (lambda: Layout((2, 3)).broadcast_to([3, 3]), ValueError, "INVALID_ARGUMENT", ["(3, 3)"]),
+    (lambda: Layout((2, 3)).squeeze_axes([0]), ValueError, "INVALID_ARGUMENT", [0, 2]),
+    (lambda: Layout((2, 3)).slice("1:x"), ValueError, "INVALID_ARGUMENT", ["1:x"]),
+    (lambda: Layout((2, 3)).slice("..., ..."), ValueError, "INVALID_ARGUMENT", [2]),
+    (lambda: Layout((2, 3)).slice("0, 0, 0"), IndexError, "OUT_OF_BOUNDS", [3, 2]),
 ])
-def test_bad_input(call, exception, code, words):
-    with pytest.raises(exception, match=words) as info:
+def test_bad_input(call, exception, code, values):
+    with pytest.raises(exception, match=says(*values)) as info:
         call()
     assert error_code(info) == getattr(Mtl.Error, code)
 
 
 def test_wrong_number_of_strides():
-    with pytest.raises(ValueError, match="1 stride given for 2"):
+    with pytest.raises(ValueError, match=says(1, 2)):
         Layout((2, 3), (1,))
-    with pytest.raises(ValueError, match="1 stride given for 2"):
+    with pytest.raises(ValueError, match=says(1, 2)):
         Layout.new([2, 3], [1], 8)

@@ -17,11 +17,11 @@ def limit(more):
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more,) * 2)
 
-def assert_no_memory(call, *words):
+def assert_no_memory(call):
     try:
         call()
-    except MemoryError as error:
-        assert all(word in str(error) for word in words), error
+    except MemoryError:
+        pass
     else:
         raise AssertionError("there was enough memory")
 
@@ -47,7 +47,7 @@ limit(180 * MIB)
 builder.set_metadata("key", text)
 limit(50 * MIB)
 path = Gio.File.new_for_path(str(folder / "file"))
-assert_no_memory(lambda: builder.write(path, None, None), "bytes of memory")
+assert_no_memory(lambda: builder.write(path, None, None))
 assert not list(folder.iterdir())
 """)
 
@@ -60,7 +60,7 @@ for i in range(100_000):
     builder.add(str(i), view)
 path = Gio.File.new_for_path(str(folder / "file"))
 limit(2 * MIB)
-assert_no_memory(lambda: builder.write(path, None, None), "bytes of memory")
+assert_no_memory(lambda: builder.write(path, None, None))
 assert not list(folder.iterdir())
 """)
 
@@ -79,5 +79,5 @@ with open(folder / "file", "wb") as file:
 path = Gio.File.new_for_path(str(folder / "file"))
 tensors = Mtl.TensorFile.open(path)
 limit(1024 * MIB)
-assert_no_memory(lambda: {call}, "be mapped", "memory")
+assert_no_memory(lambda: {call})
 """)

@@ -9,6 +9,7 @@ from gi.repository import GLib, Mtl
 
 from conftest import (DEFAULT, HOST, STORAGE_MODE, dtype_of, elements, error_code, first_byte,
                       from_dlpack, iota, new_buffer, zeros)
+from says import says
 
 DType, Layout, View = Mtl.DType, Mtl.StridedLayout, Mtl.StridedView
 FLOAT32 = DType.FLOAT32
@@ -110,7 +111,7 @@ def test_what_is_exported_keeps_the_memory_of_a_closed_view(export):
 def test_bounds(shape, strides, offset):
     buffer = new_buffer(32)
 
-    with pytest.raises(IndexError, match="32 bytes") as info:
+    with pytest.raises(IndexError, match=says(32)) as info:
         View.new(buffer, Layout(shape, strides, itemsize=4), FLOAT32, offset)
     assert error_code(info) == Mtl.Error.OUT_OF_BOUNDS
 
@@ -118,7 +119,7 @@ def test_bounds(shape, strides, offset):
 def test_items_have_to_fit_the_type():
     buffer = new_buffer(32)
 
-    with pytest.raises(ValueError, match="16 bits.*float32"):
+    with pytest.raises(ValueError, match=says(16, "float32")):
         View.new(buffer, Layout((2,), itemsize=2), FLOAT32, 0)
     with pytest.raises(ValueError, match="0x0"):
         View.new(buffer, Layout((2,), itemsize=2), DType.OTHER, 0)
@@ -130,14 +131,14 @@ def test_bytes_as_a_picture_has_them():
 
     assert view.is_read_only() and view[1].tolist() == [[8, 9, 10], [11, 12, 13]]
     assert View.new_from_bytes(rows, DType.UINT8, [15]).tolist() == list(range(15))
-    with pytest.raises(IndexError, match="15 bytes"):
+    with pytest.raises(IndexError, match=says(15)):
         View.new_from_bytes_with_byte_strides(rows, DType.UINT8, [2, 2, 3], [10, 3, 1])
 
 
 def test_wrong_number_of_values():
-    with pytest.raises(ValueError, match="3 values.*4 elements"):
+    with pytest.raises(ValueError, match=says(3, 4)):
         View.new_from_doubles([1, 2, 3], FLOAT32, [2, 2])
-    with pytest.raises(ValueError, match="5 values.*4 elements"):
+    with pytest.raises(ValueError, match=says(5, 4)):
         View.new_from_variant(GLib.Variant("ai", [1] * 5), FLOAT32, [2, 2])
     with pytest.raises(ValueError, match="“s”"):
         View.new_from_variant(GLib.Variant("as", ["1"]), FLOAT32, [1])
@@ -187,7 +188,7 @@ def test_all_at_once():
     assert view.tolist() == [[1, 3, 5], [2, 4, 6]]
     assert view.T.get_int64s() == [1, 2, 3, 4, 5, 6] and view.get_doubles() == [1, 3, 5, 2, 4, 6]
     assert view[0].set_int64s((7, 8, 9)) and view[0].tolist() == [7, 8, 9]
-    with pytest.raises(ValueError, match="40000"):
+    with pytest.raises(ValueError, match=says(40000)):
         view.set_int64s([0, 0, 0, 0, 0, 40000])
     assert view[0].tolist() == [7, 8, 9]
     assert DType.get_kind(view.dtype) == Mtl.DTypeKind.INT
@@ -226,11 +227,11 @@ def test_reinterpret():
         assert np.array_equal(elements(other), expected)
         assert other.reinterpret(FLOAT32).equal(view)
         assert other.get_buffer() == view.get_buffer()
-    with pytest.raises(ValueError, match="not contiguous"):
+    with pytest.raises(ValueError, match=says("(4, 2)", 32, 8)):
         view[:, ::2].reinterpret(DType.UINT8)
-    with pytest.raises(ValueError, match="extent 1"):
+    with pytest.raises(ValueError, match=says(1)):
         view[:, 1:2].reinterpret(DType.COMPLEX64)
-    with pytest.raises(ValueError, match="multiple of 8 bytes"):
+    with pytest.raises(ValueError, match=says(8)):
         view[:, 1:3].reinterpret(DType.FLOAT64)
     view[1].reinterpret(DType.COMPLEX64)[1:] = -1j
     assert view.tolist() == [[0, 1, 2, 3], [4, 5, 0, -1]]
@@ -290,7 +291,7 @@ def test_text_of_the_hosts_memory():
 
 def test_truth():
     assert bool(iota(2)[1:]) and not bool(iota(1))
-    with pytest.raises(ValueError, match="2 elements"):
+    with pytest.raises(ValueError, match=says(2)):
         bool(iota(2))
 
 
@@ -305,7 +306,7 @@ def test_too_much(shape):
 
 def test_overflowing_shapes():
     for shape in ([2**63 - 1, 2], [2**32] * 3, [2**61]):
-        with pytest.raises(ValueError, match="2\\^63"):
+        with pytest.raises(ValueError, match=says("2^63")):
             View.new_zeros(None, DType.FLOAT64, shape)
     assert View.new_zeros(None, DType.FLOAT64, [2**40, 2**40, 0]).size == 0
 

@@ -18,12 +18,12 @@ typedef struct
 
 static const Case cases[] = {
   CASE ("", "empty"),
-  CASE ("1 2 3\n4 5 6\n", "31 20 32 20 33 0a 34 20 35 20 36 0a, “1 2 3\\n4 5 6\\n”"),
-  CASE ("\xff\xfeh\0a\0l\0l\0o\0", "ff fe 68 00 61 00 6c 00 6c 00 6f 00, “\\xff\\xfeh"),
+  CASE ("1 2 3\n4 5 6\n", "31 20 32 20 33 0a 34 20 35 20 36 0a & “1 2 3\\n4 5 6\\n”"),
+  CASE ("\xff\xfeh\0a\0l\0l\0o\0", "ff fe 68 00 61 00 6c 00 6c 00 6f 00 & “\\xff\\xfeh"),
   CASE ("<!DOCTYPE html><p>404", "“<!DOCTYPE html><”"),
   CASE ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "“version https://”"),
   CASE ("\x80\x04\x95\0\0\0\0\0\0\0\0}\x94.", "80 04 95 00 00 00 00 00 00 00 00 7d 94 2e"),
-  CASE ("\x89PNG\r\n\x1a\n\0\0", "89 50 4e 47 0d 0a 1a 0a 00 00, “\\x89PNG"),
+  CASE ("\x89PNG\r\n\x1a\n\0\0", "89 50 4e 47 0d 0a 1a 0a 00 00 & “\\x89PNG"),
   CASE ("BM\x0a\0\0\0\0\0\0\0", "42 4d 0a 00 00 00 00 00 00 00"),
   CASE ("\xab\xcd\1\2\3\4\5\6\7\x08", "ab cd 01 02 03 04 05 06 07 08"),
   CASE ("\xab\xcd\1\2\3\4\5\6", "ab cd 01 02 03 04 05 06"),
@@ -58,15 +58,15 @@ static void
 assert_told (GFile      *file,
              const char *told)
 {
-  g_autofree char *beginning = g_strdup_printf ("“%s”: ", g_file_peek_path (file));
+  g_autofree char *path = g_strdup_printf ("“%s”", g_file_peek_path (file));
   g_autoptr (GAsyncResult) result = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (GError) async_error = NULL;
 
   g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA);
-  if (!g_str_has_prefix (error->message, beginning) || strstr (error->message, told) == NULL)
-    g_error ("“%s” does not tell “%s”", error->message, told);
+  assert_says (error->message, path);
+  assert_says (error->message, told);
 
   mtl_tensor_file_open_async (file, NULL, MTL_TENSOR_FILE_MODE_READ, G_PRIORITY_DEFAULT, NULL,
                               on_opened, &result);
@@ -101,7 +101,7 @@ test_cut_kinds (TestFolder    *folder,
 
         g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
         g_assert_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA);
-        g_assert_null (strstr (error->message, "larger than the format's limit"));
+        g_assert_false (says_value (error->message, "100000000"));
       }
 }
 
@@ -139,8 +139,7 @@ test_headers_that_look_like_others (TestFolder    *folder,
       file = write_quickly (folder, "file", bytes, 8 + size);
       g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
       g_assert_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA);
-      g_assert_null (strstr (error->message, "begins with"));
-      g_assert_nonnull (strstr (error->message, "of the header"));
+      assert_says (error->message, "“!” & 1");
     }
 }
 
@@ -163,7 +162,7 @@ test_random_bytes (TestFolder    *folder,
       g_assert_true (error->domain == MTL_ERROR);
       g_assert_true (g_utf8_validate (error->message, -1, NULL));
       if (size >= 8 && bytes[7] != 0 && (size == 8 || bytes[8] != '{'))
-        g_assert_null (strstr (error->message, "larger than the format's limit"));
+        g_assert_false (says_value (error->message, "100000000"));
     }
 }
 
@@ -176,7 +175,7 @@ test_folder (TestFolder    *folder,
 
   g_assert_null (mtl_tensor_file_open (file, NULL, MTL_TENSOR_FILE_MODE_AUTO, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY);
-  g_assert_nonnull (strstr (error->message, "is a folder without .safetensors"));
+  assert_says (error->message, ".safetensors & .npy & .npz");
 }
 
 int

@@ -107,11 +107,9 @@ test_refused (TestFolder    *folder,
   g_autoptr (MtlFileSource) source = mtl_file_source_open (file, &local_error);
 
   g_assert_no_error (local_error);
-  assert_fails (mtl_file_mapping_new (source, 1, 100, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                "100 bytes at offset 1");
+  assert_fails (mtl_file_mapping_new (source, 1, 100, &error), MTL_ERROR_OUT_OF_BOUNDS, "100 & 1");
   g_assert_cmpint (truncate (g_file_peek_path (file), 99), ==, 0);
-  assert_fails (mtl_file_mapping_new (source, 0, 100, &error), MTL_ERROR_INVALID_DATA,
-                "100 bytes and has 99");
+  assert_fails (mtl_file_mapping_new (source, 0, 100, &error), MTL_ERROR_INVALID_DATA, "100 & 99");
 }
 
 /* Nothing of it is read or allocated. */
@@ -142,7 +140,7 @@ test_too_large (TestFolder    *folder,
   g_assert_no_error (local_error);
   source->size = G_MAXINT64;
   assert_fails (mtl_file_mapping_new (source, 0, G_MAXSSIZE, &error), MTL_ERROR_OVERFLOW,
-                "9223372036854775807 bytes of “/");
+                "9223372036854775807");
 }
 
 /* What is not mapped. */
@@ -161,9 +159,9 @@ test_prefetch_refused (TestFolder    *folder,
 
   g_assert_false (mtl_mapped_bytes_prefetch (pages, 100000, &error));
 #ifdef __APPLE__
-  assert_system_failed (error, G_IO_ERROR_INVALID_ARGUMENT, "100000 bytes cannot be read ahead: ");
+  assert_system_failed (error, G_IO_ERROR_INVALID_ARGUMENT, "100000");
 #else
-  assert_failed (error, MTL_ERROR_NO_MEMORY, "100000 bytes cannot be read ahead: Cannot");
+  assert_failed (error, MTL_ERROR_NO_MEMORY, "100000");
 #endif
 }
 
@@ -192,7 +190,7 @@ test_populate (TestFolder    *folder,
   g_assert_true (mtl_file_mapping_populate (mapping, 0, 45000, &local_error));
   g_assert_no_error (local_error);
   assert_refuses (mtl_file_mapping_populate (mapping, 40000, 50000, &error),
-                  MTL_ERROR_INVALID_DATA, "between bytes 40000 and 90000");
+                  MTL_ERROR_INVALID_DATA, "40000 & 90000");
 }
 
 #endif

@@ -171,19 +171,18 @@ test_failures (TestFolder    *folder,
     const char *call;
     int code;
     GIOErrorEnum expected;
-    const char *message;
+    const char *values;
   } failures[] = {
-    { "write", ENOSPC, G_IO_ERROR_NO_SPACE, "file” cannot be written: No space left on device" },
-    { "write", EIO, G_IO_ERROR_FAILED, "file” cannot be written: Input/output error" },
-    { "write", 0, G_IO_ERROR_FAILED, "file” cannot be written: Input/output error" },
-    { "fsync", ENOSPC, G_IO_ERROR_NO_SPACE, "file” cannot be written: No space" },
-    { "fsync", EIO, G_IO_ERROR_FAILED, "file” cannot be written: Input/output error" },
-    { "close", EIO, G_IO_ERROR_FAILED, "file” cannot be written: Input/output error" },
-    { "fallocate", EFBIG, G_IO_ERROR_FAILED, "with its 3 bytes: File too large" },
-    { "fallocate", ENOSPC, G_IO_ERROR_NO_SPACE,
-      "file” cannot be written with its 3 bytes: No space left on device" },
-    { "rename", EPERM, G_IO_ERROR_PERMISSION_DENIED, "file” cannot be written: Operation not" },
-    { "fchmod", EPERM, G_IO_ERROR_PERMISSION_DENIED, "file” cannot be written: Operation not" },
+    { "write", ENOSPC, G_IO_ERROR_NO_SPACE, "file”" },
+    { "write", EIO, G_IO_ERROR_FAILED, "file”" },
+    { "write", 0, G_IO_ERROR_FAILED, "file”" },
+    { "fsync", ENOSPC, G_IO_ERROR_NO_SPACE, "file”" },
+    { "fsync", EIO, G_IO_ERROR_FAILED, "file”" },
+    { "close", EIO, G_IO_ERROR_FAILED, "file”" },
+    { "fallocate", EFBIG, G_IO_ERROR_FAILED, "3" },
+    { "fallocate", ENOSPC, G_IO_ERROR_NO_SPACE, "file” & 3" },
+    { "rename", EPERM, G_IO_ERROR_PERMISSION_DENIED, "file”" },
+    { "fchmod", EPERM, G_IO_ERROR_PERMISSION_DENIED, "file”" },
   };
   g_autoptr (GFile) file = write_file (folder, "file", OLD, strlen (OLD));
   guint n_descriptors = count_descriptors ();
@@ -197,7 +196,7 @@ test_failures (TestFolder    *folder,
       g_assert_false (replace (file, "new", &error));
       failing = NULL;
 
-      assert_system_failed (error, failures[i].expected, failures[i].message);
+      assert_system_failed (error, failures[i].expected, failures[i].values);
       assert_contents (file, OLD);
       g_assert_cmpuint (count_names (folder), ==, 1);
       g_assert_cmpuint (count_descriptors (), ==, n_descriptors);
@@ -442,7 +441,7 @@ test_links (TestFolder    *folder,
   assert_links_to (folder, "far", "near");
 
   add_link (folder, "loop", "loop");
-  assert_replace_fails (loop, G_IO_ERROR_TOO_MANY_LINKS, "loop” cannot be written");
+  assert_replace_fails (loop, G_IO_ERROR_TOO_MANY_LINKS, "loop”");
   assert_links_to (folder, "loop", "loop");
 }
 
@@ -486,7 +485,7 @@ test_no_name (TestFolder    *folder,
       g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", descriptors[i]);
       g_autoptr (GFile) nameless = g_file_new_for_path (path);
 
-      assert_replace_fails (nameless, G_IO_ERROR_NOT_SUPPORTED, "has no name in any folder");
+      assert_replace_fails (nameless, G_IO_ERROR_NOT_SUPPORTED, "“/proc/self/fd/");
     }
   assert_contents (other, OLD);
   g_assert_false (g_file_test ("/memfd:in-memory (deleted)", G_FILE_TEST_EXISTS));
@@ -519,12 +518,11 @@ test_no_files (TestFolder    *folder,
   n_names = count_names (folder);
 
   assert_replace_fails (itself, G_IO_ERROR_IS_DIRECTORY, folder->path);
-  assert_replace_fails (fifo, G_IO_ERROR_NOT_REGULAR_FILE,
-                        "fifo” already exists and is not a file");
-  assert_replace_fails (socket_file, G_IO_ERROR_NOT_REGULAR_FILE, "socket” already exists");
-  assert_replace_fails (null, G_IO_ERROR_NOT_REGULAR_FILE, "“/dev/null” already exists");
-  assert_replace_fails (nowhere, G_IO_ERROR_NOT_FOUND, "no-folder/file” cannot be written: No");
-  assert_replace_fails (under, G_IO_ERROR_NOT_DIRECTORY, "fifo/file” cannot be written");
+  assert_replace_fails (fifo, G_IO_ERROR_NOT_REGULAR_FILE, "fifo”");
+  assert_replace_fails (socket_file, G_IO_ERROR_NOT_REGULAR_FILE, "socket”");
+  assert_replace_fails (null, G_IO_ERROR_NOT_REGULAR_FILE, "“/dev/null”");
+  assert_replace_fails (nowhere, G_IO_ERROR_NOT_FOUND, "no-folder/file”");
+  assert_replace_fails (under, G_IO_ERROR_NOT_DIRECTORY, "fifo/file”");
   assert_replace_fails (remote, G_IO_ERROR_NOT_SUPPORTED, "“no-such-scheme://host/file”");
   g_assert_cmpuint (count_names (folder), ==, n_names);
 }
@@ -542,7 +540,7 @@ test_forbidden (TestFolder    *folder,
   g_assert_cmpint (chmod (folder->path, 0555), ==, 0);
   if (is_root)
     g_assert_cmpint (seteuid (65534), ==, 0);
-  assert_replace_fails (file, G_IO_ERROR_PERMISSION_DENIED, "file” cannot be written: Permission");
+  assert_replace_fails (file, G_IO_ERROR_PERMISSION_DENIED, "file”");
   if (is_root)
     g_assert_cmpint (seteuid (0), ==, 0);
   assert_contents (file, OLD);

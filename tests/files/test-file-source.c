@@ -82,7 +82,7 @@ test_interrupted (TestFolder    *folder,
 
   next_errno = EIO;
   g_assert_false (mtl_file_source_read_at (source, 0, bytes, 100, &error));
-  assert_system_failed (error, G_IO_ERROR_FAILED, "file” cannot be read: Input/output error");
+  assert_system_failed (error, G_IO_ERROR_FAILED, "file”");
 }
 
 static void
@@ -121,7 +121,7 @@ test_read (TestFolder    *folder,
       assert_pattern (bytes, begin, 10000 - begin);
     }
   assert_refuses (mtl_file_source_read_at (source, 9999, bytes, 2, &error),
-                  MTL_ERROR_INVALID_DATA, "byte 10000 is missing");
+                  MTL_ERROR_INVALID_DATA, "10000");
 }
 
 static void
@@ -144,11 +144,11 @@ test_range (TestFolder    *folder,
   g_assert_true (mtl_file_source_check_range (source, 0, 100, NULL));
   g_assert_true (mtl_file_source_check_range (source, 100, 0, NULL));
   assert_refuses (mtl_file_source_check_range (source, 1, 100, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                  "100 bytes at offset 1 exceed");
+                  "100 & 1");
   assert_refuses (mtl_file_source_check_range (source, 101, 0, &error), MTL_ERROR_OUT_OF_BOUNDS,
-                  "file” of 100 bytes");
+                  "file” & 100");
   assert_refuses (mtl_file_source_check_range (source, 1, G_MAXUINT64, &error),
-                  MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615 bytes");
+                  MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615");
 }
 
 static void
@@ -165,13 +165,13 @@ test_changed (TestFolder    *folder,
   g_assert_no_error (local_error);
   g_assert_cmpint (utimensat (AT_FDCWD, g_file_peek_path (file), times, 0), ==, 0);
   assert_refuses (mtl_file_source_check_unchanged (source, &error), MTL_ERROR_INVALID_DATA,
-                  "file” was changed");
+                  "file”");
 
   g_assert_cmpint (truncate (g_file_peek_path (file), 60), ==, 0);
   assert_refuses (mtl_file_source_check_unchanged (source, &error), MTL_ERROR_INVALID_DATA,
-                  "100 bytes and has 60");
+                  "100 & 60");
   assert_refuses (mtl_file_source_read_at (source, 10, bytes, 90, &error),
-                  MTL_ERROR_INVALID_DATA, "byte 60 is missing; it had 100");
+                  MTL_ERROR_INVALID_DATA, "60 & 100");
 }
 
 /* Another file in its place is another file. */
@@ -214,11 +214,9 @@ test_open_again (TestFolder    *folder,
   assert_pattern (bytes, 0, 100);
 
   g_assert_cmpint (utimensat (AT_FDCWD, g_file_peek_path (file), times, 0), ==, 0);
-  assert_fails (mtl_file_source_open_again (source, &error), MTL_ERROR_INVALID_DATA,
-                "file” was changed");
+  assert_fails (mtl_file_source_open_again (source, &error), MTL_ERROR_INVALID_DATA, "file”");
   g_assert_cmpint (g_rename (g_file_peek_path (other), g_file_peek_path (file)), ==, 0);
-  assert_fails (mtl_file_source_open_again (source, &error), MTL_ERROR_INVALID_DATA,
-                "file” was replaced by another");
+  assert_fails (mtl_file_source_open_again (source, &error), MTL_ERROR_INVALID_DATA, "file”");
   g_assert_cmpuint (count_descriptors (), ==, n_open);
 }
 
@@ -249,11 +247,11 @@ test_odd_name (TestFolder    *folder,
   g_autoptr (GFile) file = get_file (folder, "a\n\x1b[31m");
 
   assert_open_fails ((OpenFunc) mtl_file_source_open, file, G_IO_ERROR_NOT_FOUND,
-                     "a\\n\\u001b[31m” cannot");
+                     "a\\n\\u001b[31m”");
 #ifndef __APPLE__ /* whose names are UTF-8 */
   g_object_unref (file);
   file = get_file (folder, "a\xff");
-  assert_open_fails ((OpenFunc) mtl_file_source_open, file, G_IO_ERROR_NOT_FOUND, "a\\xff” cannot");
+  assert_open_fails ((OpenFunc) mtl_file_source_open, file, G_IO_ERROR_NOT_FOUND, "a\\xff”");
 #endif
 }
 

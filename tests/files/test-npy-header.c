@@ -135,8 +135,7 @@ test_refused_dtypes (void)
   for (gsize i = 0; i < G_N_ELEMENTS (descrs); i++)
     {
       g_autofree char *dict = g_strdup_printf (DICT ("'%s'", "False", "(1,)"), descrs[i]);
-      g_autofree char *quoted = g_strdup_printf ("The element type “%s” of the .npy header",
-                                                 descrs[i]);
+      g_autofree char *quoted = g_strdup_printf ("“%s” & .npy", descrs[i]);
       MtlTensorEntry entry;
 
       assert_refuses (parse (1, dict, 16, &entry, &error), MTL_ERROR_NOT_SUPPORTED, quoted);
@@ -151,17 +150,17 @@ test_types (void)
   {
     const char *descr;
     const char *type_name;
-    const char *message;
+    const char *values;
   } cases[] = {
     { "'<U3'", "<U3", "“<U3”" },
     { "'|S5'", "|S5", "“|S5”" },
     { "'<M8[ns]'", "<M8[ns]", "“<M8[ns]”" },
     { "'<f16'", "<f16", "“<f16”" },
     { "'|V16'", "|V16", "“|V16”" },
-    { "'|O'", "object", "Python objects" },
+    { "'|O'", "object", "“|O”" },
     { "'\\x1b[2J'", NULL, "escapes" },
     { "'\x1b[2J'", "\\u001b[2J", "“\\u001b[2J”" },
-    { "('<f4', (3,))", "('<f4', (3,))", "elements that are arrays" },
+    { "('<f4', (3,))", "('<f4', (3,))", "“('<f4', (3,))”" },
     { "[]", "record", "0 fields" },
     { "[('a', '<f4')]", "record", "1 field," },
     { "[('a', '<f4'), ('b', '|S3')]", "record", "2 fields" },
@@ -177,7 +176,7 @@ test_types (void)
       MtlTensorEntry entry;
 
       assert_refuses (parse_type (1, dict, 99, &entry, &type_name, &error),
-                      MTL_ERROR_NOT_SUPPORTED, cases[i].message);
+                      MTL_ERROR_NOT_SUPPORTED, cases[i].values);
       g_assert_cmpstr (type_name, ==, cases[i].type_name);
       g_assert_cmpint (entry.dtype, ==, MTL_DTYPE_OTHER);
       g_assert_cmpuint (entry.end - entry.begin, ==, 99);
@@ -203,13 +202,13 @@ test_types_of_wrong (void)
   g_assert_cmpuint (entry.n_dims, ==, 0);
 
   assert_refuses (parse_type (1, "{'descr': '<f4', 'shape': (3)}", 9, &entry, &broken, &error),
-                  MTL_ERROR_INVALID_DATA, "not a tuple");
+                  MTL_ERROR_INVALID_DATA, "shape & 39");
   g_assert_null (broken);
   g_assert_cmpint (entry.dtype, ==, MTL_DTYPE_FLOAT32);
   g_assert_null (entry.shape);
 
   assert_refuses (parse_type (1, DICT ("'<f4'", "False", "(3, )"), 9, &entry, &short_one, &error),
-                  MTL_ERROR_INVALID_DATA, "takes 12 bytes, but 9 follow");
+                  MTL_ERROR_INVALID_DATA, "12 & 9");
   g_assert_null (short_one);
   g_assert_cmpint (entry.dtype, ==, MTL_DTYPE_FLOAT32);
   assert_dims (entry.shape, entry.n_dims, 3);
@@ -222,53 +221,47 @@ test_refused (void)
   {
     const char *dict;
     MtlError code;
-    const char *message;
+    const char *values;
   } cases[] = {
-    { "", MTL_ERROR_INVALID_DATA, "“{” was expected, at byte 10 of the .npy header" },
-    { "{}", MTL_ERROR_INVALID_DATA, "descr is missing, at byte 12" },
-    { DICT ("'<f4'", "False", "(2,)") "x", MTL_ERROR_INVALID_DATA, "Something follows the dict" },
-    { "{'descr': '<f4', 'descr': '<f4'}", MTL_ERROR_INVALID_DATA,
-      "The key “descr” is given twice" },
-    { "{'other': 1}", MTL_ERROR_INVALID_DATA, "The key “other” is not known" },
-    { "{'descr': '<f4', 'shape': ()}", MTL_ERROR_INVALID_DATA, "fortran_order is missing" },
-    { "{'descr': '<f4', 'fortran_order': False}", MTL_ERROR_INVALID_DATA, "shape is missing" },
-    { "{descr: '<f4'}", MTL_ERROR_INVALID_DATA, "A string was expected, at byte 11" },
-    { "{'descr", MTL_ERROR_INVALID_DATA, "A string does not end" },
-    { "{'d\\x65scr': '<f4'}", MTL_ERROR_NOT_SUPPORTED, "A string with escapes" },
-    { "{'descr': 4}", MTL_ERROR_INVALID_DATA, "A string was expected, at byte 20" },
-    { "{'descr' '<f4'}", MTL_ERROR_INVALID_DATA, "“:” was expected" },
-    { "{'descr': '<f4' 'shape': ()}", MTL_ERROR_INVALID_DATA, "“,” or “}” was expected" },
-    { "{'descr': '<f4',, 'shape': ()}", MTL_ERROR_INVALID_DATA, "A string was expected" },
-    { DICT ("'|f4'", "False", "()"), MTL_ERROR_INVALID_DATA,
-      "The element type “|f4” of the .npy header has no byte order" },
-    { DICT ("'|O'", "False", "()"), MTL_ERROR_NOT_SUPPORTED,
-      "“|O” of the .npy header means Python objects, which are never loaded" },
-    { DICT ("[('a', '<f4')]", "False", "()"), MTL_ERROR_NOT_SUPPORTED,
-      "Records are not supported: the elements have 1 field, at byte 20" },
-    { DICT ("[('a', '<f4')", "False", "()"), MTL_ERROR_INVALID_DATA,
-      "A list or a tuple does not end" },
-    { DICT ("'<f4'", "0", "()"), MTL_ERROR_INVALID_DATA,
-      "fortran_order: True or False was expected" },
-    { DICT ("'<f4'", "False", "3"), MTL_ERROR_INVALID_DATA, "shape: “(” was expected" },
-    { DICT ("'<f4'", "False", "(3)"), MTL_ERROR_INVALID_DATA, "shape: A number is not a tuple" },
-    { DICT ("'<f4'", "False", "(3 4)"), MTL_ERROR_INVALID_DATA, "shape: “,” or “)” was expected" },
-    { DICT ("'<f4'", "False", "(,)"), MTL_ERROR_INVALID_DATA, "shape: A whole number from 0" },
-    { DICT ("'<f4'", "False", "(-1,)"), MTL_ERROR_INVALID_DATA, "shape: A whole number from 0" },
-    { DICT ("'<f4'", "False", "(1.5,)"), MTL_ERROR_INVALID_DATA, "shape: “,” or “)”" },
-    { DICT ("'<f4'", "False", "(0x3,)"), MTL_ERROR_INVALID_DATA, "shape: “,” or “)”" },
-    { DICT ("'<f4'", "False", "(03,)"), MTL_ERROR_INVALID_DATA, "shape: A whole number from 0" },
+    { "", MTL_ERROR_INVALID_DATA, "“{” & 10 & .npy" },
+    { "{}", MTL_ERROR_INVALID_DATA, "descr & 12" },
+    { DICT ("'<f4'", "False", "(2,)") "x", MTL_ERROR_INVALID_DATA, "67" },
+    { "{'descr': '<f4', 'descr': '<f4'}", MTL_ERROR_INVALID_DATA, "“descr”" },
+    { "{'other': 1}", MTL_ERROR_INVALID_DATA, "“other”" },
+    { "{'descr': '<f4', 'shape': ()}", MTL_ERROR_INVALID_DATA, "fortran_order" },
+    { "{'descr': '<f4', 'fortran_order': False}", MTL_ERROR_INVALID_DATA, "shape" },
+    { "{descr: '<f4'}", MTL_ERROR_INVALID_DATA, "11" },
+    { "{'descr", MTL_ERROR_INVALID_DATA, "12" },
+    { "{'d\\x65scr': '<f4'}", MTL_ERROR_NOT_SUPPORTED, "12" },
+    { "{'descr': 4}", MTL_ERROR_INVALID_DATA, "20" },
+    { "{'descr' '<f4'}", MTL_ERROR_INVALID_DATA, "“:”" },
+    { "{'descr': '<f4' 'shape': ()}", MTL_ERROR_INVALID_DATA, "“,” & “}”" },
+    { "{'descr': '<f4',, 'shape': ()}", MTL_ERROR_INVALID_DATA, "26" },
+    { DICT ("'|f4'", "False", "()"), MTL_ERROR_INVALID_DATA, "“|f4” & .npy" },
+    { DICT ("'|O'", "False", "()"), MTL_ERROR_NOT_SUPPORTED, "“|O” & .npy" },
+    { DICT ("[('a', '<f4')]", "False", "()"), MTL_ERROR_NOT_SUPPORTED, "1 & 20" },
+    { DICT ("[('a', '<f4')", "False", "()"), MTL_ERROR_INVALID_DATA, "73" },
+    { DICT ("'<f4'", "0", "()"), MTL_ERROR_INVALID_DATA, "fortran_order" },
+    { DICT ("'<f4'", "False", "3"), MTL_ERROR_INVALID_DATA, "shape & “(”" },
+    { DICT ("'<f4'", "False", "(3)"), MTL_ERROR_INVALID_DATA, "shape" },
+    { DICT ("'<f4'", "False", "(3 4)"), MTL_ERROR_INVALID_DATA, "shape & “,” & “)”" },
+    { DICT ("'<f4'", "False", "(,)"), MTL_ERROR_INVALID_DATA, "shape & 0" },
+    { DICT ("'<f4'", "False", "(-1,)"), MTL_ERROR_INVALID_DATA, "shape & 0" },
+    { DICT ("'<f4'", "False", "(1.5,)"), MTL_ERROR_INVALID_DATA, "shape & “,” & “)”" },
+    { DICT ("'<f4'", "False", "(0x3,)"), MTL_ERROR_INVALID_DATA, "shape & “,” & “)”" },
+    { DICT ("'<f4'", "False", "(03,)"), MTL_ERROR_INVALID_DATA, "shape & 0" },
     { DICT ("'<f4'", "False", "(9223372036854775808,)"), MTL_ERROR_OVERFLOW,
-      "shape: An extent is larger than 9223372036854775807" },
+      "shape & 9223372036854775807" },
     { DICT ("'<f4'", "False", "(4294967296, 4294967296)"), MTL_ERROR_OVERFLOW,
-      "The size of shape (4294967296, 4294967296) in elements of 32 bits" },
+      "(4294967296, 4294967296) & 32" },
     { DICT ("'<f4'", "False", "(2, 3)"), MTL_ERROR_INVALID_DATA,
-      "Shape (2, 3) of float32 takes 24 bytes, but 23 follow the .npy header: it is truncated" },
+      "(2, 3) & float32 & 24 & 23 & .npy" },
   };
   MtlTensorEntry entry;
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     assert_refuses (parse (1, cases[i].dict, 23, &entry, &error), cases[i].code,
-                    cases[i].message);
+                    cases[i].values);
 }
 
 static void
@@ -288,8 +281,7 @@ test_dimensions (void)
   parse (1, fits, 1, &entry, &no_error);
   g_assert_no_error (no_error);
   g_assert_cmpuint (entry.n_dims, ==, 64);
-  assert_refuses (parse (1, exceeds, 1, &entry, &error), MTL_ERROR_NOT_SUPPORTED,
-                  "shape: There are more than 64 dimensions");
+  assert_refuses (parse (1, exceeds, 1, &entry, &error), MTL_ERROR_NOT_SUPPORTED, "shape & 64");
 }
 
 static void
@@ -301,24 +293,18 @@ test_prefix (void)
     gsize n_available;
     guint64 file_size;
     MtlError code;
-    const char *message;
+    const char *values;
   } cases[] = {
-    { "", 0, 0, MTL_ERROR_INVALID_DATA, "This is not a .npy file" },
-    { "\x93NUMPY\1\0\2", 9, 9, MTL_ERROR_INVALID_DATA, "This is not a .npy file" },
-    { "\x93NUMPY\2\0\2\0\0", 11, 11, MTL_ERROR_INVALID_DATA, "This is not a .npy file" },
-    { "\x93NUMPX\1\0\2\0{}", 12, 12, MTL_ERROR_INVALID_DATA, "This is not a .npy file" },
-    { "\x93NUMPY\0\0\2\0{}", 12, 12, MTL_ERROR_NOT_SUPPORTED,
-      "Version 0.0 of .npy is not supported" },
-    { "\x93NUMPY\4\0\2\0\0\0", 12, 12, MTL_ERROR_NOT_SUPPORTED,
-      "Version 4.0 of .npy is not supported" },
-    { "\x93NUMPY\1\1\2\0{}", 12, 12, MTL_ERROR_NOT_SUPPORTED,
-      "Version 1.1 of .npy is not supported" },
-    { "\x93NUMPY\1\0\3\0{}", 12, 12, MTL_ERROR_INVALID_DATA,
-      "A .npy header of 3 bytes is larger than the rest, 2 bytes: it is truncated" },
-    { "\x93NUMPY\2\0\1\0\0\0", 12, 12, MTL_ERROR_INVALID_DATA,
-      "A .npy header of 1 byte is larger than the rest, 0 bytes" },
-    { "\x93NUMPY\2\0\1\0\x10\0", 12, 1 << 30, MTL_ERROR_NOT_SUPPORTED,
-      "A .npy header of 1048577 bytes is larger than the limit of 1048576" },
+    { "", 0, 0, MTL_ERROR_INVALID_DATA, ".npy" },
+    { "\x93NUMPY\1\0\2", 9, 9, MTL_ERROR_INVALID_DATA, ".npy" },
+    { "\x93NUMPY\2\0\2\0\0", 11, 11, MTL_ERROR_INVALID_DATA, ".npy" },
+    { "\x93NUMPX\1\0\2\0{}", 12, 12, MTL_ERROR_INVALID_DATA, ".npy" },
+    { "\x93NUMPY\0\0\2\0{}", 12, 12, MTL_ERROR_NOT_SUPPORTED, "0.0 & .npy" },
+    { "\x93NUMPY\4\0\2\0\0\0", 12, 12, MTL_ERROR_NOT_SUPPORTED, "4.0 & .npy" },
+    { "\x93NUMPY\1\1\2\0{}", 12, 12, MTL_ERROR_NOT_SUPPORTED, "1.1 & .npy" },
+    { "\x93NUMPY\1\0\3\0{}", 12, 12, MTL_ERROR_INVALID_DATA, ".npy & 3 & 2" },
+    { "\x93NUMPY\2\0\1\0\0\0", 12, 12, MTL_ERROR_INVALID_DATA, ".npy & 1 & 0" },
+    { "\x93NUMPY\2\0\1\0\x10\0", 12, 1 << 30, MTL_ERROR_NOT_SUPPORTED, ".npy & 1048577 & 1048576" },
   };
   gsize size;
 
@@ -326,7 +312,7 @@ test_prefix (void)
     assert_refuses (mtl_npy_header_get_size ((const guint8 *) cases[i].prefix,
                                              cases[i].n_available, cases[i].file_size, &size,
                                              &error),
-                    cases[i].code, cases[i].message);
+                    cases[i].code, cases[i].values);
 }
 
 int

@@ -123,14 +123,14 @@ test_size_of_the_header (void)
   {
     guint64 size;
     guint64 file_size;
-    const char *message; /* NULL for what is right */
+    const char *values; /* NULL for what is right */
   } cases[] = {
     { 2, 10, NULL },
     { 0, 8, NULL },
     { 100000000, 100000008, NULL },
-    { 3, 10, "A header of 3 bytes is larger than the rest of the file, 2 bytes" },
-    { 100000001, 200000000, "A header of 100000001 bytes is larger than the format's limit" },
-    { G_MAXUINT64, 10, "A header of 18446744073709551615 bytes is larger than" },
+    { 3, 10, "3 & 2" },
+    { 100000001, 200000000, "100000001" },
+    { G_MAXUINT64, 10, "18446744073709551615" },
   };
   gsize size;
 
@@ -141,15 +141,15 @@ test_size_of_the_header (void)
       gboolean is_right = mtl_safetensors_header_get_size ((const guint8 *) &prefix, 8,
                                                            cases[i].file_size, &size, &failure);
 
-      g_assert_true (is_right == (cases[i].message == NULL));
+      g_assert_true (is_right == (cases[i].values == NULL));
       if (is_right)
         g_assert_cmpuint (size, ==, cases[i].size);
       else
-        assert_failed (failure, MTL_ERROR_INVALID_DATA, cases[i].message);
+        assert_failed (failure, MTL_ERROR_INVALID_DATA, cases[i].values);
     }
 
   assert_refuses (mtl_safetensors_header_get_size ((const guint8 *) "\2\0\0", 3, 3, &size, &error),
-                  MTL_ERROR_INVALID_DATA, "3 bytes are too few");
+                  MTL_ERROR_INVALID_DATA, "3");
 }
 
 static void
@@ -160,97 +160,83 @@ test_refused (void)
     const char *header;
     guint64 data_size;
     MtlError code;
-    const char *message;
+    const char *values;
   } cases[] = {
     /* The frame. */
-    { "", 0, MTL_ERROR_INVALID_DATA, "Expected “{”, but the header ends" },
-    { " {}", 0, MTL_ERROR_INVALID_DATA, "The header does not begin with “{”" },
-    { "{}x", 0, MTL_ERROR_INVALID_DATA, "Expected its end, but found “x”, at byte 2" },
-    { "{}", 8, MTL_ERROR_INVALID_DATA, "take 0 bytes of data, but the file has 8: the last ones" },
+    { "", 0, MTL_ERROR_INVALID_DATA, "“{”" },
+    { " {}", 0, MTL_ERROR_INVALID_DATA, "“{”" },
+    { "{}x", 0, MTL_ERROR_INVALID_DATA, "“x” & 2" },
+    { "{}", 8, MTL_ERROR_INVALID_DATA, "0 & 8" },
 
     /* Where the bytes lie. */
-    { "{\"a\":" F32 "}", 7, MTL_ERROR_INVALID_DATA,
-      "take 8 bytes of data, but the file has 7: it is truncated" },
-    { "{\"a\":" FIELDS ("F32", "[2]", "[4,12]") "}", 12, MTL_ERROR_INVALID_DATA,
-      "Tensor “a” begins at byte 4 of the data: the bytes before it belong to no tensor" },
+    { "{\"a\":" F32 "}", 7, MTL_ERROR_INVALID_DATA, "8 & 7" },
+    { "{\"a\":" FIELDS ("F32", "[2]", "[4,12]") "}", 12, MTL_ERROR_INVALID_DATA, "“a” & 4" },
     { "{\"a\":" F32 ",\"b\":" FIELDS ("U8", "[1]", "[9,10]") "}", 10, MTL_ERROR_INVALID_DATA,
-      "Tensor “b” begins at byte 9 of the data, but tensor “a” ends at byte 8: the bytes" },
+      "“b” & 9 & “a” & 8" },
     { "{\"b\":" FIELDS ("U8", "[8]", "[7,15]") ",\"a\":" F32 "}", 15, MTL_ERROR_INVALID_DATA,
-      "Tensor “b” begins at byte 7 of the data, but tensor “a” ends at byte 8: they overlap" },
-    { "{\"a\":" F32 ",\"b\":" F32 "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “b” begins at byte 0 of the data, but tensor “a” ends at byte 8: they overlap" },
+      "“b” & 7 & “a” & 8" },
+    { "{\"a\":" F32 ",\"b\":" F32 "}", 8, MTL_ERROR_INVALID_DATA, "“b” & 0 & “a” & 8" },
     { "{\"a\":" FIELDS ("F32", "[2]", "[8,0]") "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: Shape (2,) of F32 takes 8 bytes, but data_offsets are [8, 0]" },
+      "“a” & (2,) & F32 & 8 & data_offsets & [8, 0]" },
     { "{\"a\":" FIELDS ("F32", "[3]", "[0,8]") "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: Shape (3,) of F32 takes 12 bytes, but data_offsets are [0, 8]" },
+      "“a” & (3,) & F32 & 12 & data_offsets & [0, 8]" },
     { "{\"a\":" FIELDS ("F4", "[3]", "[0,2]") "}", 2, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: Shape (3,) in elements of 4 bits takes 12 bits" },
+      "“a” & (3,) & 4 & 12" },
 
     /* Numbers. */
     { "{\"a\":" FIELDS ("F32", "[4294967296,4294967296]", "[0,0]") "}", 0, MTL_ERROR_OVERFLOW,
-      "Tensor “a”: The size of shape (4294967296, 4294967296) in elements of 32 bits" },
+      "“a” & (4294967296, 4294967296) & 32" },
     { "{\"a\":" FIELDS ("F32", "[2,-1]", "[0,8]") "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: shape: Expected a whole number from 0 to 18446744073709551615, but found “-1”" },
+      "“a” & shape & 0 & 18446744073709551615 & “-1”" },
     { "{\"a\":" FIELDS ("F32", "[0,18446744073709551616]", "[0,0]") "}", 0, MTL_ERROR_OVERFLOW,
-      "Tensor “a”: shape: The number “18446744073709551616” is larger than" },
+      "“a” & shape & “18446744073709551616”" },
     { "{\"a\":" FIELDS ("F32", "[0,9223372036854775808]", "[0,4]") "}", 4, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: Its shape of 2 dimensions in F32 does not take the bytes of the data_offsets "
-      "[0, 4]" },
+      "“a” & 2 & F32 & data_offsets & [0, 4]" },
     { "{\"a\":" FIELDS ("F4", "[9223372036854775808]", "[0,0]") "}", 0, MTL_ERROR_INVALID_DATA,
-      "Its shape of 1 dimension" },
+      "1" },
     { "{\"a\":" FIELDS ("F32", "[2]", "[0,9223372036854775808]") "}", 0, MTL_ERROR_OVERFLOW,
-      "Tensor “a”: data_offsets: The number “9223372036854775808” is larger than" },
+      "“a” & data_offsets & “9223372036854775808”" },
     { "{\"a\":" FIELDS ("F32", "null", "[0,8]") "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: shape: Expected “[”, but found “null”" },
+      "“a” & shape & “[” & “null”" },
     { "{\"a\":" FIELDS ("F32", "[2]", "8") "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: data_offsets: Expected “[”, but found “8”" },
+      "“a” & data_offsets & “[” & “8”" },
     { "{\"a\":" FIELDS ("F32", "[2]", "[-8,0]") "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: data_offsets: Expected a whole number" },
+      "“a” & data_offsets" },
     { "{\"a\":" FIELDS ("F32", "[2]", "[0]") "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: data_offsets: There are 1 numbers instead of two" },
+      "“a” & data_offsets & 1" },
     { "{\"a\":" FIELDS ("F32", "[2]", "[0,8,8]") "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: data_offsets: There are more than two numbers" },
+      "“a” & data_offsets" },
 
     /* Fields. */
-    { "{\"a\":[\"F32\",[2],[0,8]]}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: Expected “{”, but found “[”" },
-    { "{\"a\":{\"shape\":[2],\"data_offsets\":[0,8]}}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: dtype is missing" },
+    { "{\"a\":[\"F32\",[2],[0,8]]}", 8, MTL_ERROR_INVALID_DATA, "“a” & “{” & “[”" },
+    { "{\"a\":{\"shape\":[2],\"data_offsets\":[0,8]}}", 8, MTL_ERROR_INVALID_DATA, "“a” & dtype" },
     { "{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,8]}}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: shape is missing" },
+      "“a” & shape" },
     { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: data_offsets is missing" },
+      "“a” & data_offsets" },
     { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"shape\":[2]}}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: shape is given twice" },
+      "“a” & shape" },
     { "{\"a\":" FIELDS ("F7", "[2]", "[8,0]") "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: data_offsets are [8, 0], which end before they begin" },
-    { "{\"a\":" FIELDS ("F7", "[2]", "[0,8]") "}", 9, MTL_ERROR_INVALID_DATA,
-      "take 8 bytes of data, but the file has 9" },
+      "“a” & data_offsets & [8, 0]" },
+    { "{\"a\":" FIELDS ("F7", "[2]", "[0,8]") "}", 9, MTL_ERROR_INVALID_DATA, "8 & 9" },
     { "{\"a\":" FIELDS ("F7", "[2]", "[0,8]") ",\"b\":" FIELDS ("U8", "[8]", "[7,15]") "}", 15,
-      MTL_ERROR_INVALID_DATA, "but tensor “a” ends at byte 8: they overlap" },
-    { "{\"a\":{\"dtype\":{\"F32\":null}}}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: dtype: Expected a string, but found “{”" },
+      MTL_ERROR_INVALID_DATA, "“a” & 8" },
+    { "{\"a\":{\"dtype\":{\"F32\":null}}}", 8, MTL_ERROR_INVALID_DATA, "“a” & dtype & “{”" },
 
     /* Names. */
-    { "{\"a\":" F32 ",\"\\u0061\":" F32 "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a” is described twice" },
-    { "{\"a\\n\\u001b\":1}", 8, MTL_ERROR_INVALID_DATA, "Tensor “a\\n\\u001b”: Expected “{”" },
+    { "{\"a\":" F32 ",\"\\u0061\":" F32 "}", 8, MTL_ERROR_INVALID_DATA, "“a”" },
+    { "{\"a\\n\\u001b\":1}", 8, MTL_ERROR_INVALID_DATA, "“a\\n\\u001b” & “{”" },
     { "{\"a\\u0000\":" F32 "}", 8, MTL_ERROR_NOT_SUPPORTED, "U+0000" },
-    { "{\"__metadata__\":{},\"__metadata__\":{}}", 0, MTL_ERROR_INVALID_DATA,
-      "__metadata__ is given twice" },
-    { "{\"__metadata__\":{\"k\":\"1\",\"k\":\"2\"}}", 0, MTL_ERROR_INVALID_DATA,
-      "The key “k” of the metadata is given twice" },
-    { "{\"__metadata__\":{\"k\":1}}", 0, MTL_ERROR_INVALID_DATA,
-      "__metadata__: Expected a string, but found “1”" },
-    { "{\"__metadata__\":{\"k\":\"v\",}}", 0, MTL_ERROR_INVALID_DATA,
-      "__metadata__: Expected a string, but found “}”" },
-    { "{\"__metadata__\":[]}", 0, MTL_ERROR_INVALID_DATA,
-      "__metadata__: Expected “{”, but found “[”" },
+    { "{\"__metadata__\":{},\"__metadata__\":{}}", 0, MTL_ERROR_INVALID_DATA, "__metadata__" },
+    { "{\"__metadata__\":{\"k\":\"1\",\"k\":\"2\"}}", 0, MTL_ERROR_INVALID_DATA, "“k”" },
+    { "{\"__metadata__\":{\"k\":1}}", 0, MTL_ERROR_INVALID_DATA, "__metadata__ & “1”" },
+    { "{\"__metadata__\":{\"k\":\"v\",}}", 0, MTL_ERROR_INVALID_DATA, "__metadata__ & “}”" },
+    { "{\"__metadata__\":[]}", 0, MTL_ERROR_INVALID_DATA, "__metadata__ & “{” & “[”" },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     assert_fails (parse (cases[i].header, cases[i].data_size, &error), cases[i].code,
-                  cases[i].message);
+                  cases[i].values);
 }
 
 /* Of a zero extent nothing is multiplied, wherever it stands. */
@@ -280,12 +266,12 @@ test_empty (void)
 static void
 check_refused (const MtlTensorEntry *entry,
                const char           *type_name,
-               const char           *message)
+               const char           *values)
 {
   g_assert_true (entry->is_refused);
   g_assert_cmpstr (entry->refusal->type_name, ==, type_name);
   g_assert_error (&entry->refusal->error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED);
-  g_assert_nonnull (strstr (entry->refusal->error.message, message));
+  assert_says (entry->refusal->error.message, values);
   g_assert_cmpint (entry->dtype, ==, MTL_DTYPE_OTHER);
 }
 
@@ -310,10 +296,9 @@ test_dimensions (void)
 
   exceeding = parse (exceeds, 3, &no_error);
   g_assert_no_error (no_error);
-  check_refused (&exceeding->entries[0], "uint8", "It has 65 dimensions, and the limit is 64");
+  check_refused (&exceeding->entries[0], "uint8", "65 & 64");
   g_assert_null (exceeding->entries[0].shape);
-  assert_fails (parse (too_long, 4, &error), MTL_ERROR_INVALID_DATA,
-                "Tensor “a”: Its shape of 65 dimensions in U8");
+  assert_fails (parse (too_long, 4, &error), MTL_ERROR_INVALID_DATA, "“a” & 65 & U8");
 }
 
 /* Other tensors can be loaded. */
@@ -325,13 +310,13 @@ test_refused_entries (void)
     const char *dtype;
     const char *shape;
     const char *type_name;
-    const char *message;
+    const char *values;
   } cases[] = {
-    { "F7", "[2]", "F7", "The element type “F7” is not known" },
-    { "f32", "[2]", "f32", "The element type “f32” is not known" },
-    { "", "[2]", "", "The element type “” is not known" },
-    { "\\u001b\\n", "[2]", "\\u001b\\n", "The element type “\\u001b\\n” is not known" },
-    { "F7", "[9223372036854775808]", "F7", "The element type “F7” is not known" },
+    { "F7", "[2]", "F7", "“F7”" },
+    { "f32", "[2]", "f32", "“f32”" },
+    { "", "[2]", "", "“”" },
+    { "\\u001b\\n", "[2]", "\\u001b\\n", "“\\u001b\\n”" },
+    { "F7", "[9223372036854775808]", "F7", "“F7”" },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -350,7 +335,7 @@ test_refused_entries (void)
       g_assert_false (table->entries[2].is_refused);
       entry = mtl_tensor_table_lookup (table, "a");
       g_assert_true (entry == &table->entries[1]);
-      check_refused (entry, cases[i].type_name, cases[i].message);
+      check_refused (entry, cases[i].type_name, cases[i].values);
       g_assert_cmpuint (entry->end - entry->begin, ==, 6);
       if (g_str_equal (cases[i].shape, "[2]"))
         assert_dims (entry->shape, entry->n_dims, 2);
@@ -368,7 +353,7 @@ test_refused_extent (void)
                                                               "[0,0]") "}", 0, &error);
 
   g_assert_no_error (error);
-  check_refused (&table->entries[0], "float32", "The extent 9223372036854775808 is larger");
+  check_refused (&table->entries[0], "float32", "9223372036854775808");
 }
 
 /* Names that GLib's own hash takes for one: each pair of letters may be either. */

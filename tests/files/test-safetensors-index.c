@@ -59,29 +59,29 @@ test_refused (void)
   static const struct
   {
     const char *text;
-    const char *message;
+    const char *values;
   } cases[] = {
-    { "", "Expected “{”, but the index ends, at byte 0 of the index" },
-    { "[]", "Expected “{”, but found “[”" },
-    { "{}", "weight_map is missing" },
-    { "{\"metadata\":{}}", "weight_map is missing" },
-    { "{\"weight_map\":{}} 1", "Expected its end, but found “1”" },
-    { "{\"weight_map\":[]}", "Expected “{”, but found “[”" },
-    { "{\"weight_map\":{},\"weight_map\":{}}", "weight_map is given twice" },
-    { "{\"metadata\":{\"a\":01}}", "Expected a value, but found “01”" },
-    { "{\"weight_map\":{\"a\":1}}", "Tensor “a”: Expected a string, but found “1”" },
-    { "{\"weight_map\":{\"a\":\"f\",\"a\":\"g\"}}", "Tensor “a” is described twice" },
-    { "{\"weight_map\":{\"a\":\"\"}}", "Tensor “a”: “” is not the name of a file in the folder" },
-    { "{\"weight_map\":{\"a\":\".\"}}", "Tensor “a”: “.” is not the name of a file" },
-    { "{\"weight_map\":{\"a\":\"..\"}}", "Tensor “a”: “..” is not the name of a file" },
-    { "{\"weight_map\":{\"a\":\"f\",\"b\":\"../x\"}}", "Tensor “b”: “../x” is not the name" },
-    { "{\"weight_map\":{\"a\":\"/etc/x\"}}", "Tensor “a”: “/etc/x” is not the name of a file" },
-    { "{\"weight_map\":{\"a\":\"\\u002fx\"}}", "Tensor “a”: “/x” is not the name of a file" },
-    { "{\"weight_map\":{\"a\":\"b\\\\c\"}}", "Tensor “a”: “b\\\\c” is not the name of a file" },
+    { "", "“{” & 0" },
+    { "[]", "“{” & “[”" },
+    { "{}", "weight_map" },
+    { "{\"metadata\":{}}", "weight_map" },
+    { "{\"weight_map\":{}} 1", "“1”" },
+    { "{\"weight_map\":[]}", "“{” & “[”" },
+    { "{\"weight_map\":{},\"weight_map\":{}}", "weight_map" },
+    { "{\"metadata\":{\"a\":01}}", "“01”" },
+    { "{\"weight_map\":{\"a\":1}}", "“a” & “1”" },
+    { "{\"weight_map\":{\"a\":\"f\",\"a\":\"g\"}}", "“a”" },
+    { "{\"weight_map\":{\"a\":\"\"}}", "“a” & “”" },
+    { "{\"weight_map\":{\"a\":\".\"}}", "“a” & “.”" },
+    { "{\"weight_map\":{\"a\":\"..\"}}", "“a” & “..”" },
+    { "{\"weight_map\":{\"a\":\"f\",\"b\":\"../x\"}}", "“b” & “../x”" },
+    { "{\"weight_map\":{\"a\":\"/etc/x\"}}", "“a” & “/etc/x”" },
+    { "{\"weight_map\":{\"a\":\"\\u002fx\"}}", "“a” & “/x”" },
+    { "{\"weight_map\":{\"a\":\"b\\\\c\"}}", "“a” & “b\\\\c”" },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
-    assert_fails (parse (cases[i].text, &error), MTL_ERROR_INVALID_DATA, cases[i].message);
+    assert_fails (parse (cases[i].text, &error), MTL_ERROR_INVALID_DATA, cases[i].values);
 
   for (int size = 1024; size <= 1025; size++)
     {
@@ -91,14 +91,14 @@ test_refused (void)
 
       g_assert_cmpint (table != NULL, ==, size == 1024);
       if (table == NULL)
-        assert_failed (error, MTL_ERROR_INVALID_DATA, "…” is not the name of a file");
+        assert_failed (error, MTL_ERROR_INVALID_DATA, "…”");
     }
 
   assert_fails (parse ("{\"weight_map\":{\"a\":\"f\\u0000\"}}", &error), MTL_ERROR_NOT_SUPPORTED,
-                "Tensor “a”: A string has the character U+0000");
+                "“a” & U+0000");
   /* Before anything of it is read. */
   assert_fails (mtl_safetensors_index_parse ("", 100000001, &error), MTL_ERROR_NOT_SUPPORTED,
-                "An index of 100000001 bytes is larger than the limit of 100000000");
+                "100000001 & 100000000");
 }
 
 int

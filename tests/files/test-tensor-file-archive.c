@@ -126,7 +126,7 @@ test_archive_damaged (TestFolder    *folder,
                                                   &error);
           if (damaged == NULL)
             {
-              g_assert_nonnull (strstr (error->message, "file”"));
+              assert_says (error->message, "file”");
               n_refused++;
             }
           else
@@ -164,9 +164,9 @@ test_archive_wrong (TestFolder    *folder,
   file = write_npz (folder, "file", &member, 1);
   tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   assert_fails (mtl_tensor_file_load_view (tensors, "a\n", NULL, &error), MTL_ERROR_INVALID_DATA,
-                "Tensor “a\\n”: The compressed data before byte");
+                "“a\\n”");
   assert_fails (mtl_tensor_file_load_view (tensors, "a\n", NULL, &error), MTL_ERROR_INVALID_DATA,
-                "file” end 1000 bytes too early");
+                "file” & 1000");
 
   g_assert_true (g_file_get_contents (g_file_peek_path (file), &bytes, &size, NULL));
   memset (bytes + size / 2, 0xff, 64);
@@ -175,7 +175,7 @@ test_archive_wrong (TestFolder    *folder,
   file = write_file (folder, "file", bytes, size);
   tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
   assert_fails (mtl_tensor_file_load_view (tensors, "a\n", NULL, &error), MTL_ERROR_INVALID_DATA,
-                "Tensor “a\\n”: ");
+                "“a\\n”");
 }
 
 /* Only headers are read, which do not count. */
@@ -244,12 +244,11 @@ assert_wrong_crc (MtlTensorFile *tensors)
   gsize n_views;
 
   assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
-                "Tensor “a”: The bytes before byte ");
+                "“a”");
   assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
-                "file” are damaged: their CRC is ");
+                "file” & CRC");
   assert_fails (views = mtl_tensor_file_load_views (tensors, NULL, NULL, NULL, NULL, &n_views,
-                                                    &error),
-                MTL_ERROR_INVALID_DATA, "file” are damaged: their CRC is ");
+                                                    &error), MTL_ERROR_INVALID_DATA, "file” & CRC");
 }
 
 /* The one that the directory has is another one. */
@@ -290,7 +289,7 @@ test_archive_crc (TestFolder    *folder,
           view = get_view (tensors, "a");
         g_assert_true (view == NULL || mtl_strided_view_is_read_only (view));
         assert_refuses (mtl_tensor_file_check (tensors, 0, NULL, NULL, NULL, &error),
-                        MTL_ERROR_INVALID_DATA, "file” are damaged: their CRC is ");
+                        MTL_ERROR_INVALID_DATA, "file” & CRC");
       }
 }
 

@@ -180,7 +180,7 @@ test_converted (TestFolder    *folder,
   add_converted (builder, "same", turned, MTL_DTYPE_FLOAT64);
   assert_refuses (mtl_tensor_file_builder_add_converted (builder, "int", numbers, MTL_DTYPE_INT8,
                                                          &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "“int” is already");
+                  MTL_ERROR_INVALID_ARGUMENT, "“int”");
   assert_refuses (mtl_tensor_file_builder_add_converted (builder, "x", numbers, (MtlDType) 77,
                                                          &error),
                   MTL_ERROR_INVALID_ARGUMENT, "0x4d");
@@ -239,8 +239,7 @@ test_lanes (TestFolder    *folder,
     ones[i] = i < 2 ? i + 2 : 1;
   deep = mtl_strided_view_reshape (pairs, ones, 64, NULL);
   add (builder, "deep", deep);
-  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED,
-                      "Tensor “deep”: An axis for the 2 lanes exceeds the limit of 64 dimensions");
+  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "“deep” & 2 & 64");
 }
 
 /* Elements of 4 bits that have a byte each are packed. */
@@ -268,8 +267,7 @@ test_padded (TestFolder    *folder,
 
   integers = import (&producer, (DLDataType) { 0, 4, 1 });
   add (builder, "integers", integers);
-  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED,
-                      "Tensor “integers”: safetensors has no elements of type padded int4");
+  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "“integers” & safetensors & int4");
 }
 
 static void
@@ -286,11 +284,11 @@ test_names (TestFolder    *folder,
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     add (builder, names[i], view);
   assert_refuses (mtl_tensor_file_builder_add (builder, "a", view, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "Tensor “a” is already among the 7");
+                  MTL_ERROR_INVALID_ARGUMENT, "“a” & 7");
   assert_refuses (mtl_tensor_file_builder_add (builder, "__metadata__", view, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "“__metadata__”");
   assert_refuses (mtl_tensor_file_builder_add (builder, "\xff", view, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "The name “\\xff” is not UTF-8");
+                  MTL_ERROR_INVALID_ARGUMENT, "“\\xff” & UTF-8");
   write_tensors (builder, file);
 
   tensors = open_file (file, MTL_TENSOR_FILE_MODE_READ);
@@ -317,9 +315,9 @@ test_metadata (TestFolder    *folder,
   set_metadata (builder, "gone", NULL);
   set_metadata (builder, "never", NULL);
   assert_refuses (mtl_tensor_file_builder_set_metadata (builder, "\xff", "x", &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "key “\\xff” is not UTF-8");
+                  MTL_ERROR_INVALID_ARGUMENT, "“\\xff” & UTF-8");
   assert_refuses (mtl_tensor_file_builder_set_metadata (builder, "x", "\xfe", &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "value “\\xfe” is not UTF-8");
+                  MTL_ERROR_INVALID_ARGUMENT, "“\\xfe” & UTF-8");
   write_tensors (builder, file);
 
   tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
@@ -476,15 +474,16 @@ test_endings (TestFolder    *folder,
     assert_format (folder, npy[i], MTL_TENSOR_FILE_FORMAT_NPY);
   for (gsize i = 0; i < G_N_ELEMENTS (foreign); i++)
     {
-      g_autofree char *told = g_strdup_printf ("%s” would not be a %s file: files are written as "
-                                               ".safetensors or .npy", foreign[i],
+      g_autofree char *told = g_strdup_printf ("%s” & %s & .safetensors & .npy", foreign[i],
                                                strrchr (foreign[i], '.'));
 
       assert_ending_is_refused (folder, foreign[i], told);
     }
-  assert_ending_is_refused (folder, "o.npz", "o.npz” cannot be written: .npz files can only be read");
-  assert_ending_is_refused (folder, "m.safetensors.index.json", "is the name of an index");
-  assert_ending_is_refused (folder, "M.Safetensors.Index.JSON", "is the name of an index");
+  assert_ending_is_refused (folder, "o.npz", "o.npz” & .npz");
+  assert_ending_is_refused (folder, "m.safetensors.index.json",
+                            "m.safetensors.index.json” & write_shards() & .safetensors & .npy");
+  assert_ending_is_refused (folder, "M.Safetensors.Index.JSON",
+                            "M.Safetensors.Index.JSON” & write_shards() & .safetensors & .npy");
 }
 
 /* With and without sync, there is no other difference that can be seen. */
@@ -575,29 +574,24 @@ test_refused (TestFolder    *folder,
 
   add (builder, "a complex one\n", complex);
   assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED,
-                      "Tensor “a complex one\\n”: safetensors has no elements of type complex128");
+                      "“a complex one\\n” & safetensors & complex128");
   add (narrow, "narrow", integers);
-  assert_not_written (narrow, file, MTL_ERROR_NOT_SUPPORTED,
-                      "Tensor “narrow”: safetensors has no elements of type int4");
+  assert_not_written (narrow, file, MTL_ERROR_NOT_SUPPORTED, "“narrow” & safetensors & int4");
   mtl_tensor_file_builder_set_format (narrow, MTL_TENSOR_FILE_FORMAT_NPY);
-  assert_not_written (narrow, file, MTL_ERROR_NOT_SUPPORTED,
-                      "Tensor “narrow”: .npy has no elements of type int4");
+  assert_not_written (narrow, file, MTL_ERROR_NOT_SUPPORTED, "“narrow” & .npy & int4");
   add (odd, "odd", packed);
-  assert_not_written (odd, file, MTL_ERROR_INVALID_DATA,
-                      "Tensor “odd”: Shape (3,) in elements of 4 bits takes 12 bits");
+  assert_not_written (odd, file, MTL_ERROR_INVALID_DATA, "“odd” & (3,) & 4 & 12");
   for (guint i = 0; i < 4; i++)
     add (huge, (const char *[]) { "a", "b", "c", "d" }[i], repeated);
   assert_not_written (huge, file, MTL_ERROR_OVERFLOW,
-                      "Tensor “d”: Its 1152921504606846976 bytes bring the total above the limit "
-                      "of 4611686018427387903");
+                      "“d” & 1152921504606846976 & 4611686018427387903");
   producer_init (&producer);
   producer.versioned.dl_tensor.device = (DLDevice) { 7, 1 };
   foreign = import (&producer, (DLDataType) { 2, 32, 1 });
   add (elsewhere, "elsewhere", foreign);
-  assert_not_written (elsewhere, file, MTL_ERROR_NOT_HOST_ACCESSIBLE, "Tensor “elsewhere”: ");
+  assert_not_written (elsewhere, file, MTL_ERROR_NOT_HOST_ACCESSIBLE, "“elsewhere”");
   mtl_tensor_file_builder_set_format (odd, MTL_TENSOR_FILE_FORMAT_NPZ);
-  assert_not_written (odd, file, MTL_ERROR_NOT_SUPPORTED,
-                      ".npz files can be read, but not written");
+  assert_not_written (odd, file, MTL_ERROR_NOT_SUPPORTED, ".npz");
   g_assert_false (g_file_query_exists (file, NULL));
 }
 
@@ -616,7 +610,7 @@ test_header_limit (TestFolder    *folder,
   value[100000000 - 1000] = 'x';
   value[100000000] = '\0';
   set_metadata (builder, "a", value);
-  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "the format's limit is 100000000");
+  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "100000000");
 }
 
 static void
@@ -634,7 +628,7 @@ test_npy (TestFolder    *folder,
 
   mtl_tensor_file_builder_set_format (builder, MTL_TENSOR_FILE_FORMAT_NPY);
   g_assert_cmpint (mtl_tensor_file_builder_get_format (builder), ==, MTL_TENSOR_FILE_FORMAT_NPY);
-  assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, "one tensor, but 0 were added");
+  assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, "0");
   add (builder, "any name", turned);
   write_tensors (builder, file);
 
@@ -657,18 +651,17 @@ test_npy (TestFolder    *folder,
       assert_same_bytes (aligned, "", turned);
     }
   mtl_tensor_file_builder_set_alignment (builder, 131072);
-  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "131072, is larger than the limit");
+  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "131072");
   mtl_tensor_file_builder_set_alignment (builder, 0);
   set_metadata (builder, "format", "pt");
-  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "no metadata, but 1 was set");
+  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "1");
   set_metadata (builder, "format", NULL);
   add (builder, "two", matrix);
-  assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, "one tensor, but 2 were added");
+  assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, "2");
 
   mtl_tensor_file_builder_set_format (other, MTL_TENSOR_FILE_FORMAT_NPY);
   add (other, "half", half);
-  assert_not_written (other, file, MTL_ERROR_NOT_SUPPORTED,
-                      "Tensor “half”: .npy has no elements of type bfloat16");
+  assert_not_written (other, file, MTL_ERROR_NOT_SUPPORTED, "“half” & .npy & bfloat16");
 }
 
 int

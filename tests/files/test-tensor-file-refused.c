@@ -25,18 +25,18 @@ static const struct
   const char *name;
   const char *type_name;
   MtlError code;
-  const char *message;
+  const char *values;
   gboolean has_shape;
   guint64 n_bytes;
 } refused[] = {
   { "text", "<U3", MTL_ERROR_NOT_SUPPORTED, "“<U3”", TRUE, 24 },
-  { "objects", "object", MTL_ERROR_NOT_SUPPORTED, "Python objects", TRUE, 6 },
+  { "objects", "object", MTL_ERROR_NOT_SUPPORTED, "“|O”", TRUE, 6 },
   { "dates", "<M8[ns]", MTL_ERROR_NOT_SUPPORTED, "“<M8[ns]”", TRUE, 16 },
-  { "record", "record", MTL_ERROR_NOT_SUPPORTED, "2 fields", TRUE, 16 },
+  { "record", "record", MTL_ERROR_NOT_SUPPORTED, "2", TRUE, 16 },
   { "long", "<f16", MTL_ERROR_NOT_SUPPORTED, "“<f16”", TRUE, 32 },
-  { "short", "float32", MTL_ERROR_INVALID_DATA, "takes 8 bytes, but 3 follow", TRUE, 3 },
-  { "broken", "float32", MTL_ERROR_INVALID_DATA, "A string does not end", FALSE, 3 },
-  { "folder/", "folder", MTL_ERROR_INVALID_DATA, "It is a folder", FALSE, 10 + 57 + 3 },
+  { "short", "float32", MTL_ERROR_INVALID_DATA, "8 & 3", TRUE, 3 },
+  { "broken", "float32", MTL_ERROR_INVALID_DATA, "28 & .npy", FALSE, 3 },
+  { "folder/", "folder", MTL_ERROR_INVALID_DATA, "", FALSE, 10 + 57 + 3 },
 };
 
 static GFile *
@@ -67,7 +67,7 @@ test_entries (TestFolder    *folder,
           const gint64 *shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
 
           assert_refused (tensors, refused[i].name, MTL_ERROR, refused[i].code,
-                          refused[i].message);
+                          refused[i].values);
           g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, refused[i].name);
           g_assert_cmpstr (mtl_tensor_file_entry_get_type_name (entry), ==, refused[i].type_name);
           g_assert_cmpuint (mtl_tensor_file_entry_get_n_bytes (entry), ==, refused[i].n_bytes);
@@ -137,7 +137,7 @@ test_several (TestFolder    *folder,
   free_views (get_views (tensors, "*o*d*", 1), 1);
   free_views (get_views (tensors, "nothing*", 0), 0);
   assert_fails (mtl_tensor_file_load_views (tensors, "*e*t*", NULL, NULL, NULL, &n_views, &error),
-                MTL_ERROR_NOT_SUPPORTED, "Tensor “text”: ");
+                MTL_ERROR_NOT_SUPPORTED, "“text”");
 
   mtl_tensor_file_load_views_async (tensors, "*", G_PRIORITY_DEFAULT, NULL, NULL, NULL, NULL,
                                     on_loaded, &result);
@@ -194,14 +194,14 @@ test_check (TestFolder    *folder,
   g_assert_no_error (no_error);
   g_assert_cmpint (outcome.total, ==, 6);
   assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_LOADABLE, &error), MTL_ERROR_NOT_SUPPORTED,
-                  "file”: Tensor “text”: The element type “<U3”");
+                  "file” & “text” & “<U3”");
 
   g_assert_true (
       mtl_tensor_file_entry_check (good, MTL_TENSOR_FILE_CHECKS_LOADABLE, NULL, &no_error));
   g_assert_true (mtl_tensor_file_entry_check (text, MTL_TENSOR_FILE_CHECKS_NONE, NULL, &no_error));
   g_assert_no_error (no_error);
   assert_refuses (mtl_tensor_file_entry_check (text, MTL_TENSOR_FILE_CHECKS_LOADABLE, NULL, &error),
-                  MTL_ERROR_NOT_SUPPORTED, "Tensor “text”: ");
+                  MTL_ERROR_NOT_SUPPORTED, "“text”");
   mtl_tensor_file_close (tensors);
   assert_closed (mtl_tensor_file_entry_check (text, MTL_TENSOR_FILE_CHECKS_NONE, NULL, &error));
 }
@@ -241,9 +241,9 @@ test_same_names (TestFolder    *folder,
       g_assert_error (mtl_tensor_file_entry_get_error (entry), MTL_ERROR, MTL_ERROR_INVALID_DATA);
       g_assert_cmpstr (mtl_tensor_file_entry_get_type_name (entry), ==, "uint8");
       assert_fails (mtl_tensor_file_entry_load_view (entry, NULL, &error), MTL_ERROR_INVALID_DATA,
-                    "the name “a”");
+                    "“a”");
     }
-  assert_refused (tensors, "a", MTL_ERROR, MTL_ERROR_INVALID_DATA, "the name “a”");
+  assert_refused (tensors, "a", MTL_ERROR, MTL_ERROR_INVALID_DATA, "“a”");
   assert_refused (tensors, "text", MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "“<U1”");
   g_assert_error (mtl_tensor_file_entry_get_error (last), MTL_ERROR, MTL_ERROR_INVALID_DATA);
   assert_tensor (tensors, "b", 'd', 'e', 'f');
@@ -268,19 +268,19 @@ test_members (TestFolder    *folder,
     gsize size;
     const char *name;
     MtlError code;
-    const char *message;
+    const char *values;
   } cases[] = {
-    { FALSE, 10, "\14", 1, "b", MTL_ERROR_NOT_SUPPORTED, "method 12 (bzip2)" },
-    { FALSE, 10, "\135", 1, "b", MTL_ERROR_NOT_SUPPORTED, "method 93 (zstd)" },
-    { FALSE, 8, "\1", 1, "b", MTL_ERROR_NOT_SUPPORTED, "encrypted" },
-    { FALSE, 10, "\0", 1, "b", MTL_ERROR_INVALID_DATA, "not compressed" },
-    { FALSE, 24, "\0\0\0\1", 4, "b", MTL_ERROR_INVALID_DATA, "cannot have 16777216 bytes" },
+    { FALSE, 10, "\14", 1, "b", MTL_ERROR_NOT_SUPPORTED, "12 & bzip2" },
+    { FALSE, 10, "\135", 1, "b", MTL_ERROR_NOT_SUPPORTED, "93 & zstd" },
+    { FALSE, 8, "\1", 1, "b", MTL_ERROR_NOT_SUPPORTED, "" },
+    { FALSE, 10, "\0", 1, "b", MTL_ERROR_INVALID_DATA, "70 & 67" },
+    { FALSE, 24, "\0\0\0\1", 4, "b", MTL_ERROR_INVALID_DATA, "16777216" },
     { FALSE, 24, "\5\0\0\0", 4, "b", MTL_ERROR_INVALID_DATA, ".npy" },
-    { FALSE, 46, "\377", 1, "\\xff", MTL_ERROR_INVALID_DATA, "where the archive's directory" },
-    { TRUE, 0, "Q", 1, "b", MTL_ERROR_INVALID_DATA, "where the archive's directory" },
-    { TRUE, 30, "c", 1, "b", MTL_ERROR_INVALID_DATA, "where the archive's directory" },
-    { TRUE, 28, "\377\377", 2, "b", MTL_ERROR_INVALID_DATA, "do not lie before" },
-    { TRUE, 35, "\377\377\377", 3, "b", MTL_ERROR_INVALID_DATA, "cannot be inflated" },
+    { FALSE, 46, "\377", 1, "\\xff", MTL_ERROR_INVALID_DATA, "105" },
+    { TRUE, 0, "Q", 1, "b", MTL_ERROR_INVALID_DATA, "" },
+    { TRUE, 30, "c", 1, "b", MTL_ERROR_INVALID_DATA, "" },
+    { TRUE, 28, "\377\377", 2, "b", MTL_ERROR_INVALID_DATA, "" },
+    { TRUE, 35, "\377\377\377", 3, "b", MTL_ERROR_INVALID_DATA, "" },
   };
   g_autoptr (GFile) file = write_npz (folder, "file", members, 2);
   g_autofree char *bytes = NULL;
@@ -304,7 +304,7 @@ test_members (TestFolder    *folder,
       tensors = open_file (changed_file, MTL_TENSOR_FILE_MODE_MAP);
       g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 2);
       assert_tensor (tensors, "a", 'a', 'b', 'c');
-      assert_refused (tensors, cases[i].name, MTL_ERROR, cases[i].code, cases[i].message);
+      assert_refused (tensors, cases[i].name, MTL_ERROR, cases[i].code, cases[i].values);
       g_assert_true (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, NULL));
     }
 }
@@ -330,10 +330,10 @@ test_names_of_bytes (TestFolder    *folder,
   gsize n_dims;
 
   g_assert_cmpstrv ((char **) names, (char **) expected);
-  assert_refused (tensors, names[0], MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "is not UTF-8");
+  assert_refused (tensors, names[0], MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "UTF-8");
   assert_tensor (tensors, names[1], 'd', 'e', 'f');
   assert_refused (tensors, names[2], MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "“<U1”");
-  assert_refused (tensors, names[3], MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "is not UTF-8");
+  assert_refused (tensors, names[3], MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "UTF-8");
   g_assert_cmpstr (mtl_tensor_file_entry_get_type_name (entry), ==, "uint8");
   assert_dims (mtl_tensor_file_entry_get_shape (entry, &n_dims), n_dims, 3);
 }
@@ -351,7 +351,7 @@ test_nothing_loadable (TestFolder    *folder,
   g_autoptr (MtlTensorFile) with_broken = open_file (of_broken, MTL_TENSOR_FILE_MODE_MAP);
 
   assert_refused (with_text, "a", MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "“<U1”");
-  assert_refused (with_broken, "a", MTL_ERROR, MTL_ERROR_INVALID_DATA, "A string was expected");
+  assert_refused (with_broken, "a", MTL_ERROR, MTL_ERROR_INVALID_DATA, "");
 }
 
 static void
@@ -373,13 +373,13 @@ test_safetensors (TestFolder    *folder,
       assert_tensor (tensors, "a", 1);
       assert_tensor (tensors, "b", 2, 3);
       free_views (get_views (tensors, NULL, 2), 2);
-      assert_refused (tensors, "new", MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "“F7_E1M5” is not known");
+      assert_refused (tensors, "new", MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "“F7_E1M5”");
       g_assert_cmpstr (mtl_tensor_file_entry_get_type_name (entry), ==, "F7_E1M5");
       assert_dims (mtl_tensor_file_entry_get_shape (entry, &n_dims), n_dims, 2, 3);
       g_assert_cmpuint (mtl_tensor_file_entry_get_n_bytes (entry), ==, 5);
       g_assert_true (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, NULL));
       assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_LOADABLE, &error),
-                      MTL_ERROR_NOT_SUPPORTED, "Tensor “new”: ");
+                      MTL_ERROR_NOT_SUPPORTED, "“new”");
     }
 }
 
@@ -398,7 +398,7 @@ test_unnamed (TestFolder    *folder,
 
   g_assert_true (check (tensors, MTL_TENSOR_FILE_CHECKS_NONE, NULL));
   assert_refuses (check (tensors, MTL_TENSOR_FILE_CHECKS_LOADABLE, &error), MTL_ERROR_NOT_SUPPORTED,
-                  "1”: Tensor “new”: ");
+                  "1” & “new”");
 }
 
 int

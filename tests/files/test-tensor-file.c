@@ -276,7 +276,7 @@ static void
 assert_second_refused (GFile      *file,
                        GQuark      domain,
                        int         code,
-                       const char *message)
+                       const char *values)
 {
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "y");
@@ -288,7 +288,7 @@ assert_second_refused (GFile      *file,
   g_assert_null (mtl_tensor_file_entry_get_shape (entry, &n_dims));
   g_assert_cmpuint (n_dims, ==, 0);
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 3);
-  assert_refused (tensors, "y", domain, code, message);
+  assert_refused (tensors, "y", domain, code, values);
   assert_tensor (tensors, "x", 2, 3);
   assert_tensor (tensors, "z", 1);
   mtl_tensor_file_close (tensors);
@@ -306,18 +306,17 @@ test_sharded_wrong (TestFolder    *folder,
   /* Another file, before a view was made. */
   second = write_three (folder, "2");
   assert_fails (mtl_tensor_file_load_view (tensors, "y", NULL, &error), MTL_ERROR_INVALID_DATA,
-                "2” was replaced");
-  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "It is not in “");
+                "2”");
+  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "");
 
   itself = write_file (folder, "2", index_text, strlen (index_text));
-  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "2” is an index itself");
+  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "2”");
   write_archive_of_bytes (folder, "2");
-  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "2” is a NumPy file");
+  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "2” & NumPy");
   g_object_unref (write_file (folder, "2", "\2\0\0\0\0\0\0\0{}1", 11));
-  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "2”: The tensors take 0 bytes");
+  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "2” & 0");
   g_assert_cmpint (g_unlink (g_file_peek_path (itself)), ==, 0);
-  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
-                         "A file that the index names is missing: “");
+  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "");
 }
 
 /* The first reason, then. */
@@ -336,15 +335,15 @@ test_sharded_missing (TestFolder    *folder,
     /* Only those that are left are read. */
     g_assert_null (mtl_tensor_file_lookup_metadata (tensors, "format"));
     assert_tensor (tensors, "y", -1);
-    assert_refused (tensors, "x", G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "1” cannot be opened");
-    assert_refused (tensors, "z", G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "1” cannot be opened");
+    assert_refused (tensors, "x", G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "1”");
+    assert_refused (tensors, "z", G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "1”");
   }
 
-  assert_open_fails (open_cancelled, file, G_IO_ERROR_CANCELLED, "cancelled");
+  assert_open_fails (open_cancelled, file, G_IO_ERROR_CANCELLED, "");
   write_archive_of_bytes (folder, "2");
-  assert_open_fails (open_any, file, G_IO_ERROR_NOT_FOUND, "1” cannot be opened");
+  assert_open_fails (open_any, file, G_IO_ERROR_NOT_FOUND, "1”");
   g_assert_cmpint (g_unlink (g_file_peek_path (second)), ==, 0);
-  assert_open_fails (open_any, file, G_IO_ERROR_NOT_FOUND, "1” cannot be opened");
+  assert_open_fails (open_any, file, G_IO_ERROR_NOT_FOUND, "1”");
 }
 
 static void
@@ -364,23 +363,24 @@ test_content (TestFolder    *folder,
     const char *content;
     gsize size;
     MtlError code;
-    const char *message;
+    const char *values;
   } cases[] = {
-    { "", 0, MTL_ERROR_INVALID_DATA, "file”: Expected safetensors, .npy or .npz, but the file is empty" },
-    { "abcdefghijklmnopqrst", 20, MTL_ERROR_INVALID_DATA, "61 62 63 64 65 66 67 68 69 6a 6b 6c 6d 6e 6f 70, “abcdefghijklmnop”" },
-    { "{}", 2, MTL_ERROR_INVALID_DATA, "file”: " },
-    { "{\"weight_map\": 3}", 17, MTL_ERROR_INVALID_DATA, "file”: " },
-    { "\2\0\0\0\0\0\0\0{}1", 11, MTL_ERROR_INVALID_DATA, "file”: The tensors take 0 bytes" },
-    { "\x93NUMPY\1\0\1\0", 10, MTL_ERROR_INVALID_DATA, "file”: A .npy header of 1 byte is" },
-    { "\x93NUMPY\1\0\1\0x", 11, MTL_ERROR_INVALID_DATA, "file”: " },
-    { "PK\3\4", 4, MTL_ERROR_INVALID_DATA, "file”: " },
+    { "", 0, MTL_ERROR_INVALID_DATA, "file” & safetensors & .npy & .npz" },
+    { "abcdefghijklmnopqrst", 20, MTL_ERROR_INVALID_DATA,
+      "61 62 63 64 65 66 67 68 69 6a 6b 6c 6d 6e 6f 70 & “abcdefghijklmnop”" },
+    { "{}", 2, MTL_ERROR_INVALID_DATA, "file”" },
+    { "{\"weight_map\": 3}", 17, MTL_ERROR_INVALID_DATA, "file”" },
+    { "\2\0\0\0\0\0\0\0{}1", 11, MTL_ERROR_INVALID_DATA, "file” & 0" },
+    { "\x93NUMPY\1\0\1\0", 10, MTL_ERROR_INVALID_DATA, "file” & .npy & 1" },
+    { "\x93NUMPY\1\0\1\0x", 11, MTL_ERROR_INVALID_DATA, "file”" },
+    { "PK\3\4", 4, MTL_ERROR_INVALID_DATA, "file”" },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       g_autoptr (GFile) file = write_file (folder, "file", cases[i].content, cases[i].size);
 
-      assert_open_refuses (file, cases[i].code, cases[i].message);
+      assert_open_refuses (file, cases[i].code, cases[i].values);
     }
 }
 
@@ -392,7 +392,7 @@ test_missing_tensor (TestFolder    *folder,
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
 
   assert_fails (mtl_tensor_file_load_view (tensors, "c\n", NULL, &error), MTL_ERROR_NOT_FOUND,
-                "no tensor “c\\n” among the 3");
+                "“c\\n” & 3");
   g_assert_null (mtl_tensor_file_lookup_entry (tensors, ""));
   g_assert_false (mtl_tensor_file_has_tensor (tensors, ""));
   g_assert_true (mtl_tensor_file_has_tensor (tensors, "a"));
@@ -409,7 +409,7 @@ test_changed (TestFolder    *folder,
 
       g_assert_cmpint (truncate (g_file_peek_path (file), 100), ==, 0);
       assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
-                    "file” was changed");
+                    "file”");
     }
 }
 
@@ -512,7 +512,7 @@ test_open_async (TestFolder    *folder,
   g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_TENSOR_FILE_MODE_READ);
   assert_tensor (tensors, "a", 1, 2, 3);
   g_assert_null (open_in_background (missing, NULL, &error));
-  assert_system_failed (error, G_IO_ERROR_NOT_FOUND, "missing” cannot be opened");
+  assert_system_failed (error, G_IO_ERROR_NOT_FOUND, "missing”");
   g_cancellable_cancel (cancellable);
   g_assert_null (open_in_background (file, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
@@ -562,9 +562,9 @@ test_bare (void)
   g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, "");
   g_assert_null (mtl_tensor_file_entry_get_file (entry));
   g_assert_null (mtl_tensor_file_entry_load_view (entry, NULL, &local_error));
-  assert_system_failed (local_error, G_IO_ERROR_CLOSED, "does not belong to a file");
+  assert_system_failed (local_error, G_IO_ERROR_CLOSED, "");
   g_assert_false (mtl_tensor_file_entry_check (entry, 0, NULL, &local_error));
-  assert_system_failed (local_error, G_IO_ERROR_CLOSED, "does not belong to a file");
+  assert_system_failed (local_error, G_IO_ERROR_CLOSED, "");
 }
 
 /* One that this library allocates nothing on. */
@@ -671,12 +671,12 @@ test_written (TestFolder    *folder,
       g_assert_cmpint (pwrite (fd, "x", 1, 8 + strlen (three_header)), ==, 1);
       g_assert_cmpint (utimensat (AT_FDCWD, path, times, 0), ==, 0);
       assert_fails (mtl_tensor_file_load_view (written, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
-                    "file” was changed");
+                    "file”");
 
       grown = open_file (file, mode);
       g_assert_cmpint (ftruncate (fd, 1000), ==, 0);
       assert_fails (mtl_tensor_file_load_view (grown, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
-                    "and has 1000");
+                    "1000");
       close (fd);
     }
 }
@@ -692,15 +692,14 @@ test_sharded_kinds (TestFolder    *folder,
 
   g_assert_cmpint (g_unlink (path), ==, 0);
   g_assert_cmpint (g_mkdir (path, 0755), ==, 0);
-  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "2” is a folder");
+  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "2”");
   g_assert_cmpint (g_rmdir (path), ==, 0);
   g_assert_cmpint (mkfifo (path, 0600), ==, 0);
-  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE, "2” is a pipe");
+  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE, "2”");
   g_assert_cmpint (g_unlink (path), ==, 0);
 #ifdef __linux__
   g_assert_cmpint (symlink (MADE_UP_FILE, path), ==, 0);
-  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
-                         "2” has a size of 0, but is not empty");
+  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE, "2” & 0");
 #endif
 }
 

@@ -50,7 +50,7 @@ void test_views () throws GLib.Error {
 			tensors.load_view ("c");
 			assert_not_reached ();
 		} catch (Mtl.Error.NOT_FOUND e) {
-			assert_true (e.message.contains ("“c”"));
+			assert_says (e, { "“c”" });
 		}
 		file.delete ();
 	}
@@ -69,7 +69,7 @@ void test_iteration () throws GLib.Error {
 		assert_view (tensors["c"], "");
 		assert_not_reached ();
 	} catch (Mtl.Error.NOT_FOUND e) {
-		assert_true (e.message.contains ("“c”"));
+		assert_says (e, { "“c”" });
 	}
 	file.delete ();
 }
@@ -116,7 +116,7 @@ void test_refused () throws GLib.Error {
 		tensors.check (Mtl.TensorFileChecks.LOADABLE);
 		assert_not_reached ();
 	} catch (Mtl.Error.NOT_SUPPORTED e) {
-		assert_true (e.message.contains ("“new”"));
+		assert_says (e, { "“new”" });
 	}
 	file.delete ();
 }
@@ -185,7 +185,7 @@ void test_check () throws GLib.Error {
 		tensors.lookup_entry ("b").check (ALIGNMENT);
 		assert_not_reached ();
 	} catch (Mtl.Error.INVALID_DATA e) {
-		assert_true (e.message.contains ("“b”"));
+		assert_says (e, { "“b”" });
 	}
 	file.delete ();
 }
@@ -248,7 +248,7 @@ void test_close () throws GLib.Error {
 		tensors.load_view ("a");
 		assert_not_reached ();
 	} catch (IOError.CLOSED e) {
-		assert_true (e.message.contains (file.get_path ()));
+		assert_says (e, { file.get_path () });
 	}
 	file.delete ();
 }
@@ -291,7 +291,7 @@ void test_no_file () throws GLib.Error {
 		new Mtl.TensorFile.open (File.new_for_path ("/dev/null"));
 		assert_not_reached ();
 	} catch (IOError.NOT_REGULAR_FILE e) {
-		assert_true (e.message.contains ("/dev/null"));
+		assert_says (e, { "/dev/null" });
 	}
 }
 

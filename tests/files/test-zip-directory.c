@@ -230,20 +230,20 @@ test_members_with_faults (void)
   {
     Member member;
     MtlError code;
-    const char *message;
+    const char *values;
     gboolean has_wrong_name;
   } cases[] = {
-    { { "a", .method = 12 }, MTL_ERROR_NOT_SUPPORTED, "It is compressed by method 12 (bzip2)" },
-    { { "a", .method = 14 }, MTL_ERROR_NOT_SUPPORTED, "method 14 (lzma)" },
-    { { "a", .method = 93 }, MTL_ERROR_NOT_SUPPORTED, "method 93 (zstd)" },
-    { { "a", .method = 65535 }, MTL_ERROR_NOT_SUPPORTED, "method 65535: only 0 (none)" },
-    { { "a", .flags = 1 }, MTL_ERROR_NOT_SUPPORTED, "encrypted" },
-    { { "a", .stored_size = 5, .size = 6 }, MTL_ERROR_INVALID_DATA, "has 6 bytes in 5" },
+    { { "a", .method = 12 }, MTL_ERROR_NOT_SUPPORTED, "12 & bzip2" },
+    { { "a", .method = 14 }, MTL_ERROR_NOT_SUPPORTED, "14 & lzma" },
+    { { "a", .method = 93 }, MTL_ERROR_NOT_SUPPORTED, "93 & zstd" },
+    { { "a", .method = 65535 }, MTL_ERROR_NOT_SUPPORTED, "65535 & 0" },
+    { { "a", .flags = 1 }, MTL_ERROR_NOT_SUPPORTED, "" },
+    { { "a", .stored_size = 5, .size = 6 }, MTL_ERROR_INVALID_DATA, "6 & 5" },
     { { "a", .method = 8, .stored_size = 10, .size = 11352 }, MTL_ERROR_INVALID_DATA,
-      "It cannot have 11352 bytes if deflated to 10" },
+      "11352 & 10" },
     { { "a", .method = 8, .stored_size = 10, .size = G_MAXUINT64, .is_zip64 = TRUE },
-      MTL_ERROR_INVALID_DATA, "It cannot have 18446744073709551615 bytes" },
-    { { "\377" }, MTL_ERROR_NOT_SUPPORTED, "is not UTF-8", TRUE },
+      MTL_ERROR_INVALID_DATA, "18446744073709551615" },
+    { { "\377" }, MTL_ERROR_NOT_SUPPORTED, "UTF-8", TRUE },
     { { "a\0b", .name_size = 3 }, MTL_ERROR_NOT_SUPPORTED, "U+0000", TRUE },
   };
 
@@ -261,7 +261,7 @@ test_members_with_faults (void)
       g_assert_true (mtl_zip_member_check_name (member, NULL) != cases[i].has_wrong_name);
       assert_refuses (cases[i].has_wrong_name ? mtl_zip_member_check_name (member, &error)
                                               : mtl_zip_member_check (member, &error),
-                      cases[i].code, cases[i].message);
+                      cases[i].code, cases[i].values);
     }
 }
 
@@ -271,21 +271,17 @@ test_refused_members (void)
   static const struct
   {
     Member member;
-    const char *message;
+    const char *values;
   } cases[] = {
     { { "a", .stored_size = G_MAXUINT64, .size = G_MAXUINT64, .is_zip64 = TRUE },
-      "of 18446744073709551615 bytes at byte 0 does not lie before the directory at byte" },
-    { { "a", .stored_size = 5000, .size = 5000 },
-      "Member “a” of the zip archive of 5000 bytes at byte 0 does not lie before the directory" },
-    { { "a", .moved_by = 1000 },
-      "Member “a” of the zip archive of 0 bytes at byte 1000 does not lie before the directory" },
-    { { "a", .moved_by = 30 }, "at byte 30 does not lie before" },
-    { { "a", .has_cut_extra = TRUE },
-      "Member “a” of the zip archive has a truncated extra field" },
-    { { "a", .is_zip64 = TRUE, .has_short_extra = TRUE },
-      "Member “a” of the zip archive has a truncated extra field" },
-    { { "a", .n_missing = 1 }, "an entry of its directory ends outside of it" },
-    { { "\377", .method = 12, .moved_by = 30 }, "Member “\\xff” of the zip archive of 0 bytes" },
+      "18446744073709551615 & 0" },
+    { { "a", .stored_size = 5000, .size = 5000 }, "“a” & 5000 & 0" },
+    { { "a", .moved_by = 1000 }, "“a” & 0 & 1000" },
+    { { "a", .moved_by = 30 }, "30" },
+    { { "a", .has_cut_extra = TRUE }, "“a”" },
+    { { "a", .is_zip64 = TRUE, .has_short_extra = TRUE }, "“a”" },
+    { { "a", .n_missing = 1 }, "" },
+    { { "\377", .method = 12, .moved_by = 30 }, "“\\xff” & 0" },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -293,7 +289,7 @@ test_refused_members (void)
       g_autoptr (GByteArray) bytes = new_archive (&cases[i].member, 1, &(End) { 0 });
       MtlZipEnd end;
 
-      assert_fails (parse (bytes, &end, &error), MTL_ERROR_INVALID_DATA, cases[i].message);
+      assert_fails (parse (bytes, &end, &error), MTL_ERROR_INVALID_DATA, cases[i].values);
     }
 }
 
@@ -308,9 +304,8 @@ test_refused_pairs (void)
   g_autoptr (GByteArray) with_same = new_archive (same, 2, &(End) { 0 });
   MtlZipEnd end;
 
-  assert_fails (parse (with_within, &end, &error), MTL_ERROR_INVALID_DATA,
-                "Member “b” of the zip archive begins within member “a”");
-  assert_fails (parse (with_same, &end, &error), MTL_ERROR_INVALID_DATA, "begins within member");
+  assert_fails (parse (with_within, &end, &error), MTL_ERROR_INVALID_DATA, "“b” & “a”");
+  assert_fails (parse (with_same, &end, &error), MTL_ERROR_INVALID_DATA, "“b” & “a”");
 }
 
 static void
@@ -320,24 +315,24 @@ test_refused_ends (void)
   static const struct
   {
     End end;
-    const char *message;
+    const char *values;
   } cases[] = {
-    { { .n_members = -1 }, "its directory has more entries than its end counts" },
-    { { .n_members = 1 }, "its directory of 2 members in 49 bytes at byte 46 does not lie" },
-    { { .size = -1 }, "in 48 bytes at byte 46 does not lie right before its end at byte 95" },
-    { { .size = 1 }, "in 50 bytes at byte 46 does not lie right before its end at byte 95" },
-    { { .begin = -1 }, "at byte 45 does not lie right before its end at byte 95" },
-    { { .begin = -1, .size = 1 }, "an entry of its directory has no signature" },
-    { { .begin = 1, .size = -1 }, "an entry of its directory has no signature" },
-    { { .begin = 1 }, "at byte 47 does not lie right before its end at byte 95" },
-    { { .begin = -47, .is_zip64 = TRUE }, "at byte 18446744073709551615 does not lie right before" },
-    { { .n_members = -2, .is_zip64 = TRUE }, "of 18446744073709551615 members in 49 bytes" },
-    { { .is_zip64 = TRUE, .end64_begin = 1 }, "the zip64 end of the directory is not where" },
-    { { .is_zip64 = TRUE, .end64_begin = -1 }, "the zip64 end of the directory is not where" },
-    { { .is_zip64 = TRUE, .end64_begin = -96 }, "the zip64 end of the directory is not where" },
-    { { .is_zip64 = TRUE, .end64_begin = 10000 }, "the zip64 end of the directory is not where" },
-    { { .is_zip64 = TRUE, .gap = 1 }, "the zip64 end of the directory is not where" },
-    { { .is_zip64 = TRUE, .gap = 105 }, "the zip64 end of the directory is not where" },
+    { { .n_members = -1 }, "" },
+    { { .n_members = 1 }, "2 & 49 & 46" },
+    { { .size = -1 }, "48 & 46 & 95" },
+    { { .size = 1 }, "50 & 46 & 95" },
+    { { .begin = -1 }, "45 & 95" },
+    { { .begin = -1, .size = 1 }, "" },
+    { { .begin = 1, .size = -1 }, "" },
+    { { .begin = 1 }, "47 & 95" },
+    { { .begin = -47, .is_zip64 = TRUE }, "18446744073709551615" },
+    { { .n_members = -2, .is_zip64 = TRUE }, "18446744073709551615 & 49" },
+    { { .is_zip64 = TRUE, .end64_begin = 1 }, "zip64" },
+    { { .is_zip64 = TRUE, .end64_begin = -1 }, "zip64" },
+    { { .is_zip64 = TRUE, .end64_begin = -96 }, "zip64" },
+    { { .is_zip64 = TRUE, .end64_begin = 10000 }, "zip64" },
+    { { .is_zip64 = TRUE, .gap = 1 }, "zip64" },
+    { { .is_zip64 = TRUE, .gap = 105 }, "zip64" },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -345,7 +340,7 @@ test_refused_ends (void)
       g_autoptr (GByteArray) bytes = new_archive (&member, 1, &cases[i].end);
       MtlZipEnd end;
 
-      assert_fails (parse (bytes, &end, &error), MTL_ERROR_INVALID_DATA, cases[i].message);
+      assert_fails (parse (bytes, &end, &error), MTL_ERROR_INVALID_DATA, cases[i].values);
     }
 }
 
@@ -385,8 +380,7 @@ test_end_in_comment (void)
       g_assert_true (mtl_zip_end_parse (bytes->data, bytes->len, bytes->len, &end, &error)
                      != cases[i].is_refused);
       if (cases[i].is_refused)
-        g_assert_true (g_error_matches (error, MTL_ERROR, MTL_ERROR_INVALID_DATA)
-                       && strstr (error->message, "its comment has another end of the directory"));
+        g_assert_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA);
     }
 }
 
@@ -398,8 +392,7 @@ test_large_directory (void)
   MtlZipEnd end;
 
   assert_refuses (mtl_zip_end_parse (bytes->data, bytes->len, bytes->len + 100000001, &end,
-                                     &error),
-                  MTL_ERROR_NOT_SUPPORTED, "A directory of 100000001 bytes is larger than");
+                                     &error), MTL_ERROR_NOT_SUPPORTED, "100000001");
 }
 
 /* Cut anywhere it is none, as its end is gone. */
@@ -413,8 +406,7 @@ test_cut (void)
   while (bytes->len > 0)
     {
       g_byte_array_set_size (bytes, bytes->len - 1);
-      assert_fails (parse (bytes, &end, &error), MTL_ERROR_INVALID_DATA,
-                    "This is not a zip archive, or it is truncated");
+      assert_fails (parse (bytes, &end, &error), MTL_ERROR_INVALID_DATA, "");
     }
 }
 
@@ -426,13 +418,13 @@ test_local_headers (void)
   {
     gsize at;
     guint8 byte;
-    const char *message;
+    const char *values;
   } cases[] = {
-    { 0, 'Q', "It is not at byte 0" },
-    { 26, 6, "It is not at byte 0" },
-    { 30, 'x', "It is not at byte 0" },
-    { 28, 255, "Its 10 bytes at byte 290 do not lie before the archive's directory at byte" },
-    { 28, 46, "Its 10 bytes at byte 81 do not lie before the archive's directory at byte" },
+    { 0, 'Q', "0" },
+    { 26, 6, "0" },
+    { 30, 'x', "0" },
+    { 28, 255, "10 & 290" },
+    { 28, 46, "10 & 81" },
   };
   g_autoptr (GByteArray) bytes = new_archive (members, 2, &(End) { 0 });
   g_autoptr (GError) no_error = NULL;
@@ -448,7 +440,7 @@ test_local_headers (void)
       bytes->data[cases[i].at] = cases[i].byte;
       assert_refuses (mtl_zip_member_find_begin (&directory->members[0], bytes->data, &end, &begin,
                                                  &error),
-                      MTL_ERROR_INVALID_DATA, cases[i].message);
+                      MTL_ERROR_INVALID_DATA, cases[i].values);
       bytes->data[cases[i].at] = before;
     }
 }

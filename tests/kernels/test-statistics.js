@@ -38,8 +38,8 @@ test('integers of 64 bits are exact', () => {
     equal([signed.minimum, signed.maximum], [-(2n ** 63n), 2n ** 63n - 1n]);
     equal([unsigned.minimum, unsigned.maximum], [7n, 2n ** 64n - 1n]);
     equal([unsigned.get_minimum_int64(), unsigned.get_minimum_uint64()], [7, 7]);
-    throwsMtl('OVERFLOW', /18446744073709551615/, () => unsigned.get_maximum_int64());
-    throwsMtl('OVERFLOW', /-9223372036854775808/, () => signed.get_minimum_uint64());
+    throwsMtl('OVERFLOW', '18446744073709551615', () => unsigned.get_maximum_int64());
+    throwsMtl('OVERFLOW', '-9223372036854775808', () => signed.get_minimum_uint64());
     equal(Mtl.StridedView.from([1, 255], UINT8).compute_statistics().get_maximum_uint64(), 255);
 });
 
@@ -80,8 +80,8 @@ test('a histogram counts elements', async () => {
 
     equal(Array.from(view.compute_histogram(0, 4, 4)), [1, 2, 1, 1]);
     equal(Array.from(await view.compute_histogram_async(0, 2, 2)), [1, 3]);
-    throwsMtl('INVALID_ARGUMENT', /1/, () => view.compute_histogram(1, 1, 4));
-    throwsMtl('INVALID_ARGUMENT', /0/, () => view.compute_histogram(0, 1, 0));
+    throwsMtl('INVALID_ARGUMENT', 1, () => view.compute_histogram(1, 1, 4));
+    throwsMtl('INVALID_ARGUMENT', 0, () => view.compute_histogram(0, 1, 0));
 });
 
 test('statistics along axes', () => {
@@ -91,8 +91,8 @@ test('statistics along axes', () => {
     equal(view.reduce(Mtl.Reduction.MAXIMUM, [-1]).get_double([1]), 7);
     equal(view.reduce(Mtl.Reduction.DEVIATION).get_n_dims(), 0);
     equal(view.reduce('mean', [1]).toArray(), [2, 6]);
-    throws(TypeError, /bogus/, () => view.reduce('bogus', [1]));
-    throwsMtl('OUT_OF_BOUNDS', /2/, () => view.reduce(Mtl.Reduction.MEAN, [2]));
+    throws(TypeError, 'bogus', () => view.reduce('bogus', [1]));
+    throwsMtl('OUT_OF_BOUNDS', 2, () => view.reduce(Mtl.Reduction.MEAN, [2]));
 });
 
 test('elements are scaled', async () => {

@@ -118,9 +118,9 @@ test_broadcast (void)
   g_assert_no_error (local_error);
 
   assert_refuses (mtl_strided_view_copy_from (dest, pair, NULL, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "(2,) cannot be broadcast to (2, 3)");
+                  MTL_ERROR_INVALID_ARGUMENT, "(2,) & (2, 3)");
   assert_refuses (mtl_strided_view_copy_from (dest, cube, NULL, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "(1, 2, 3) cannot be broadcast to (2, 3)");
+                  MTL_ERROR_INVALID_ARGUMENT, "(1, 2, 3) & (2, 3)");
   assert_elements (dest, 7, 7, 7, 8, 8, 8);
 }
 
@@ -499,7 +499,7 @@ test_bytes (void)
                    row_values, sizeof row_values);
   g_assert_cmpmem (g_bytes_get_data (copied, NULL), g_bytes_get_size (copied),
                    column_values, sizeof column_values);
-  assert_fails (mtl_strided_view_get_bytes (column, &error), MTL_ERROR_NEEDS_COPY, "strides (3,)");
+  assert_fails (mtl_strided_view_get_bytes (column, &error), MTL_ERROR_NEEDS_COPY, "(3,)");
 
   g_clear_object (&view);
   g_clear_object (&row);
@@ -559,7 +559,7 @@ test_packed (void)
                    "\x32\x04", 2);
   g_assert_cmpmem (g_bytes_get_data (reversed_bytes, NULL), g_bytes_get_size (reversed_bytes),
                    "\x56\x34\x12", 3);
-  assert_fails (mtl_strided_view_get_bytes (odd, &error), MTL_ERROR_NEEDS_COPY, "offset 1");
+  assert_fails (mtl_strided_view_get_bytes (odd, &error), MTL_ERROR_NEEDS_COPY, "1");
   g_assert_null (mtl_strided_view_get_data (odd));
 }
 

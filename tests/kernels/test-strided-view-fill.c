@@ -159,11 +159,11 @@ test_refused (void)
   g_autoptr (GBytes) three = new_element (24);
 
   assert_refuses (mtl_strided_view_fill (view, one, NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
-                  "1 byte given for an element of type uint16, which takes 2");
+                  "1 & uint16 & 2");
   assert_refuses (mtl_strided_view_fill (view, three, NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
-                  "3 bytes");
+                  "3");
   assert_refuses (mtl_strided_view_fill (packed, none, NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
-                  "takes 1");
+                  "1");
   assert_refuses (mtl_strided_view_fill (locked, two, NULL, &error), MTL_ERROR_READ_ONLY, "(24,)");
   check_filled (view, two, 0, 0, 1);
 }

@@ -4,6 +4,7 @@ import pytest
 from gi.repository import GLib, Mtl
 
 from conftest import HOST, NUMERIC, dtype_of, elements, error_code, tensor, zeros
+from says import says
 
 pytestmark = pytest.mark.any_memory
 
@@ -121,7 +122,7 @@ def test_broadcasting():
     assert dest.tolist() == [[1, 2, 3]] * 2
     dest.copy_from(tensor(7))
     assert dest.tolist() == [[7] * 3] * 2
-    with pytest.raises(ValueError, match=r"\(2,\).*\(2, 3\)") as info:
+    with pytest.raises(ValueError, match=says("(2,)", "(2, 3)")) as info:
         dest.copy_from(tensor([1, 2]))
     assert error_code(info) == Mtl.Error.INVALID_ARGUMENT
 
@@ -133,7 +134,7 @@ def test_fill(dtype):
     expected[::2, ::-3] = 1
     assert view.tolist() == expected.tolist()
     if np.dtype(dtype).kind in "iu":
-        with pytest.raises(ValueError, match="1e\\+30"):
+        with pytest.raises(ValueError, match=says("1e+30")):
             view.fill_double(1e30)
         assert view.tolist() == expected.tolist()
     view.fill_double(1)
@@ -174,9 +175,9 @@ def test_fill_with_the_bytes_of_an_element(rng, dtype):
 
 def test_fill_refuses():
     view = zeros("int16", (2,))
-    for value, match in ((2**15, "32768"), (GLib.Bytes.new(b"123"), "3 bytes.*int16.*takes 2"),
-                         ([1, 2], "cannot be broadcast")):
-        with pytest.raises(ValueError, match=match):
+    for value, values in ((2**15, [32768]), (GLib.Bytes.new(b"123"), [3, "int16", 2]),
+                          ([1, 2], ["(2,)", "()"])):
+        with pytest.raises(ValueError, match=says(*values)):
             view.fill(value)
     with pytest.raises(TypeError):
         view.fill("1")

@@ -7,6 +7,8 @@ import pytest
 
 from gi.repository import Gio, GLib, Mtl
 
+from says import says
+
 np = pytest.importorskip("numpy")
 
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
@@ -127,9 +129,9 @@ def test_refused():
         Mtl.zeros(3, "complex64").compute_histogram(0, 1, 2)
     with pytest.raises(NotImplementedError, match="complex64"):
         Mtl.zeros(3, "complex64").reduce("mean")
-    with pytest.raises(IndexError, match="-2"):
+    with pytest.raises(IndexError, match=says(-2)):
         view.reduce("mean", [-2])
-    with pytest.raises(ValueError, match="-1"):
+    with pytest.raises(ValueError, match=says(-1)):
         view.reduce("mean", [0, -1])
     cancelled = Gio.Cancellable()
     cancelled.cancel()
@@ -250,7 +252,7 @@ def test_one_axis(axis):
     array = np.arange(12.).reshape(3, 4)
     found = Mtl.asview(array).reduce("mean", axis)
     assert found.tolist() == array.mean(axis=int(axis)).tolist()
-    with pytest.raises(IndexError, match="5"):
+    with pytest.raises(IndexError, match=says(5)):
         Mtl.asview(array).reduce("mean", 5)
     for wrong in (1.5, "0"):
         with pytest.raises(TypeError):

@@ -9,6 +9,7 @@ from gi.repository import Mtl
 
 from conftest import SEED
 from conversions import NARROW, SUBBYTE, SUBBYTE_INTEGERS, ml_dtypes, numpy_type, to_narrow
+from says import says
 
 FLOATS = NARROW if ml_dtypes else ["float16"]
 INTEGERS = SUBBYTE_INTEGERS if ml_dtypes else []
@@ -192,7 +193,7 @@ def test_positional_arguments():
         with pytest.raises(TypeError, match="out"):
             view.sum(1, out=wrong)
     for wrong in (np.zeros(3, "f2"), np.zeros((4, 1), "f2"), np.zeros((), "f2")):
-        with pytest.raises(ValueError, match=r"\(4,\)|4"):
+        with pytest.raises(ValueError, match=says(4)):
             view.sum(1, out=wrong)
         assert not wrong.any()
 
@@ -250,7 +251,7 @@ def test_order(dtype):
         view, exact = view_of(array), wide(array)
         for name in ("max", "min", "argmax", "argmin"):
             if dtype == "complex32" and name.startswith("arg"):
-                with pytest.raises(TypeError, match="not ordered"):
+                with pytest.raises(TypeError):
                     getattr(view, name)()
                 continue
             for axis in (None, 0, 1):

@@ -12,6 +12,7 @@ from gi.repository import GLib, Mtl
 
 from conftest import SEED, dtype_of
 from dlpack_structs import Producer, managed_of
+from says import says
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is among the pinned peers only")
 # NumPy says so of some NaNs that it casts.
@@ -256,7 +257,7 @@ def test_packed_through_dlpack(name):
     odd = view[1:5]
     assert Mtl.from_dlpack(odd).tolist() == odd.tolist()
     assert managed_of(odd.__dlpack__(max_version=(1, 1))).flags == 2
-    with pytest.raises(BufferError, match="within a byte"):
+    with pytest.raises(BufferError):
         odd.__dlpack__(max_version=(1, 1), copy=False)
 
 
@@ -284,7 +285,7 @@ def test_padded_through_dlpack(name):
     assert back.is_padded() and back.get_address() == array.ctypes.data
     back[3] = 1
     assert array[3] == 1
-    with pytest.raises(BufferError, match=f"{bits_of(name)} bits"):
+    with pytest.raises(BufferError, match=says(bits_of(name))):
         view.__dlpack__()
 
 
@@ -312,9 +313,9 @@ def test_lanes_are_an_axis():
     assert view.tolist() == [[-6, -6], [0.5, 1], [0.5, 1]]
     vectors = Mtl.from_dlpack(Producer((ctypes.c_float * 8)(), (2,), (1,), 2, 32, 4))
     for take in (memoryview, np.asarray):
-        with pytest.raises(BufferError, match="no format"):
+        with pytest.raises(BufferError):
             take(vectors)
-    with pytest.raises(ValueError, match="3 indices"):
+    with pytest.raises(ValueError, match=says(3)):
         view.item(0, 0, 0)
 
 
@@ -346,7 +347,7 @@ def test_scalars_of_ml_dtypes_are_numbers(name):
             assert make(values).dtype == usual and make(values).tolist() == expected
             for dtype in (name, "float32", "int8", "complex64"):
                 if name == "complex32" and dtype in ("float32", "int8"):
-                    with pytest.raises(TypeError, match="real"):
+                    with pytest.raises(TypeError, match="complex"):
                         make(values, dtype)
                 else:
                     assert make(values, dtype).tolist() == expected
@@ -408,7 +409,7 @@ def test_arrays_of_views_without_a_copy():
     assert np.array(view, copy=False).ctypes.data == view.get_address()
     with pytest.raises(ValueError, match="copy"):
         np.array(view, np.float64, copy=False)
-    with pytest.raises(ValueError, match="packed float4_e2m1fn.*copy"):
+    with pytest.raises(ValueError, match=says("float4_e2m1fn", "copy")):
         np.array(Mtl.StridedView.new_zeros(None, Mtl.DType.FLOAT4_E2M1FN, [2]), copy=False)
 
 

@@ -10,6 +10,7 @@ import pytest
 from gi.repository import Mtl
 
 from conftest import NUMERIC, SEED, dtype_of, error_code
+from says import says
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is among the pinned peers only")
 
@@ -119,7 +120,7 @@ def test_numbers_that_do_not_fit_are_refused(name):
                        lambda: view.__setitem__(slice(None), [0, value, 0]),
                        lambda: Mtl.asview([0, value], dtype=name),
                        lambda: Mtl.full(2, value, name)):
-            with pytest.raises(ValueError, match=f"does not fit {name}") as info:
+            with pytest.raises(ValueError, match=says(name)) as info:
                 assign()
             assert error_code(info) == Mtl.Error.OVERFLOW
     with pytest.raises(TypeError):
@@ -151,7 +152,7 @@ def test_numpy_computes(name):
         assert (view + view).tolist() == (array + array).tolist()
         assert np.array_equal(view > 0, array > 0) and view.max() == array.max()
         assert view.astype("float32").sum() == sum(every(name))
-    with pytest.raises(ValueError, match=f"NumPy cannot write packed {name}.*assign"):
+    with pytest.raises(ValueError, match=says(name)):
         view += 1
 
 
@@ -183,8 +184,8 @@ def test_statistics(name):
 
 
 def test_files_have_none(name, tmp_path):
-    for file, kind in (("a.safetensors", "safetensors"), ("a.npy", r"\.npy")):
-        with pytest.raises(NotImplementedError, match=f"{kind} has no elements of type {name}"):
+    for file, kind in (("a.safetensors", "safetensors"), ("a.npy", ".npy")):
+        with pytest.raises(NotImplementedError, match=says(kind, name)):
             Mtl.save(tmp_path / file, packed([0, 1], name) if file.endswith("npy")
                      else {"x": packed([0, 1], name)})
     assert list(tmp_path.iterdir()) == []

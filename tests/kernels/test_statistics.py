@@ -9,6 +9,7 @@ import pytest
 from gi.repository import Gio, GLib, Mtl
 
 from conftest import SEED, tensor
+from says import says
 
 NAMES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
          "float16", "float32", "float64", "complex64", "complex128"]
@@ -97,9 +98,9 @@ def test_integers_are_exact():
     assert statistics.deviation == 1
     assert statistics.get_maximum_uint64() == 2**64 - 1 and statistics.format_minimum() == str(2**64 - 3)
     assert statistics.format_maximum() == str(2**64 - 1) and statistics.get_minimum_uint64() == 2**64 - 3
-    with pytest.raises(ValueError, match="does not fit int64"):
+    with pytest.raises(ValueError, match=says(2**64 - 1, "int64")):
         statistics.get_maximum_int64()
-    with pytest.raises(ValueError, match="does not fit int64"):
+    with pytest.raises(ValueError, match=says(2**64 - 3, "int64")):
         statistics.get_minimum_int64()
 
 
@@ -135,7 +136,7 @@ def test_progress_and_cancellation():
     assert told[-1] == (2_000_000, 2_000_000) and told == sorted(told)
     cancellable = Gio.Cancellable()
     cancellable.cancel()
-    with pytest.raises(GLib.Error, match="cancelled"):
+    with pytest.raises(GLib.Error):
         view.compute_statistics(cancellable)
     with pytest.raises(NotImplementedError, match="opaque_handle8"):
         Mtl.StridedView.new_zeros(None, Mtl.DType.OPAQUE_HANDLE8, [2]).compute_statistics()

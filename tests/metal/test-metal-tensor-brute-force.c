@@ -310,7 +310,7 @@ check_length (const Question       *question,
     n += (tensor->dims[i] - 1) * tensor->strides[i];
   end = tensor->byte_offset + (n * bits + 7) / 8;
   g_assert_true (describe (question, end, &again, NULL));
-  assert_refuses (describe (question, end - 1, &again, &error), MTL_ERROR_OUT_OF_BOUNDS, "beyond");
+  assert_refuses (describe (question, end - 1, &again, &error), MTL_ERROR_OUT_OF_BOUNDS, "");
 }
 
 /* What is proposed fits, and is what there is if that fits. */
@@ -544,8 +544,7 @@ test_types (void)
       g_assert_true (mtl_layout_new_dense (DIMS (32), MTL_ORDER_C, type.bits, &layout, NULL));
       vector.lanes = 4;
       assert_refuses (mtl_metal_tensor_describe (&layout, vector, 0, 1000, 1, NEWEST, &tensor,
-                                                 &error),
-                      MTL_ERROR_NOT_SUPPORTED, "×4");
+                                                 &error), MTL_ERROR_NOT_SUPPORTED, "4");
       if (known == NULL)
         {
           assert_refuses (mtl_metal_tensor_describe (&layout, type, 0, 1000, 1, MTL_MACOS_UNKNOWN,
@@ -566,8 +565,7 @@ test_types (void)
                                                      MTL_MACOS (26, 3), &tensor, &error),
                           MTL_ERROR_NOT_SUPPORTED, text);
           assert_refuses (mtl_metal_tensor_fit (&layout, type, 1, MTL_MACOS (26, 3), &layout,
-                                                &error),
-                          MTL_ERROR_NOT_SUPPORTED, "this is macOS 26.3");
+                                                &error), MTL_ERROR_NOT_SUPPORTED, "macOS & 26.3");
         }
     }
 }
@@ -583,49 +581,38 @@ typedef struct
   MtlMetalTensorUsage usage;
   guint item_bits; /* 0: those of the type */
   MtlError code;
-  const char *message; /* NULL if it fits */
+  const char *values; /* NULL if it fits */
 } Example;
 
 static const Example examples[] = {
   { { 2, 3 }, { 3, 1 }, MTL_DTYPE_FLOAT32, 0, 24, 3, 0, 0, NULL },
-  { { 2, 3 }, { 3, 1 }, MTL_DTYPE_FLOAT32, 0, 23, 3, 0, MTL_ERROR_OUT_OF_BOUNDS, "23 bytes" },
+  { { 2, 3 }, { 3, 1 }, MTL_DTYPE_FLOAT32, 0, 23, 3, 0, MTL_ERROR_OUT_OF_BOUNDS, "23" },
   { { 2, 3 }, { 8, 1 }, MTL_DTYPE_FLOAT32, 4, 48, 3, 0, 0, NULL },
-  { { 2, 3 }, { 8, 1 }, MTL_DTYPE_FLOAT32, 2, 64, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "at byte 2, which is not a multiple of 4. A copy with strides (3, 1) can" },
+  { { 2, 3 }, { 8, 1 }, MTL_DTYPE_FLOAT32, 2, 64, 3, 0, MTL_ERROR_NEEDS_COPY, "2 & 4 & (3, 1)" },
   { { 3, 2 }, { 1, 3 }, MTL_DTYPE_FLOAT32, 0, 24, 3, 0, 0, NULL },
-  { { 2, 3 }, { 0, 1 }, MTL_DTYPE_FLOAT32, 0, 24, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "the smallest stride is 0 and not 1" },
-  { { 2, 3 }, { 6, 2 }, MTL_DTYPE_FLOAT32, 0, 48, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "the smallest stride is 2 and not 1" },
-  { { 4, 4 }, { 2, 1 }, MTL_DTYPE_UINT8, 0, 64, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "a stride of 2 is less than 4 × 1" },
+  { { 2, 3 }, { 0, 1 }, MTL_DTYPE_FLOAT32, 0, 24, 3, 0, MTL_ERROR_NEEDS_COPY, "0 & 1" },
+  { { 2, 3 }, { 6, 2 }, MTL_DTYPE_FLOAT32, 0, 48, 3, 0, MTL_ERROR_NEEDS_COPY, "2 & 1" },
+  { { 4, 4 }, { 2, 1 }, MTL_DTYPE_UINT8, 0, 64, 3, 0, MTL_ERROR_NEEDS_COPY, "2 & 4 & 1" },
   { { 3, 2, 4 }, { 4, 12, 1 }, MTL_DTYPE_FLOAT32, 0, 96, 3, 0, 0, NULL },
   { { 2, 3 }, { 3, 1 }, MTL_DTYPE_INT64, 0, 48, 3, 0, MTL_ERROR_NOT_SUPPORTED, "int64" },
   { { 2, 32 }, { 32, 1 }, MTL_DTYPE_INT4, 0, 64, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "a stride of 32 is not a multiple of 256 elements, which are 128 bytes. A copy with strides"
-    " (256, 1) can" },
+    "32 & 256 & 128 & (256, 1)" },
   { { 2, 32 }, { 256, 1 }, MTL_DTYPE_INT4, 128, 272, 3, 0, 0, NULL },
-  { { 2, 32 }, { 256, 1 }, MTL_DTYPE_INT4, 64, 272, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "at byte 64, which is not a multiple of 128" },
-  { { 2, 31 }, { 256, 1 }, MTL_DTYPE_INT4, 0, 272, 3, 0, MTL_ERROR_NOT_SUPPORTED,
-    "None of the extents (2, 31) is a multiple of 32" },
+  { { 2, 32 }, { 256, 1 }, MTL_DTYPE_INT4, 64, 272, 3, 0, MTL_ERROR_NEEDS_COPY, "64 & 128" },
+  { { 2, 31 }, { 256, 1 }, MTL_DTYPE_INT4, 0, 272, 3, 0, MTL_ERROR_NOT_SUPPORTED, "(2, 31) & 32" },
   { { 32, 31 }, { 256, 1 }, MTL_DTYPE_INT4, 0, 9999, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "the innermost extent 31 is not a multiple of 32. A copy with strides (1, 256) can" },
+    "31 & 32 & (1, 256)" },
   { { 1, 32 }, { 32, 1 }, MTL_DTYPE_INT4, 0, 16, 3, 0, 0, NULL },
-  { { 2, 32 }, { 32, 1 }, MTL_DTYPE_INT4, 0, 64, 3, 8, MTL_ERROR_NEEDS_COPY,
-    "elements of 4 bits take 8" },
+  { { 2, 32 }, { 32, 1 }, MTL_DTYPE_INT4, 0, 64, 3, 8, MTL_ERROR_NEEDS_COPY, "4 & 8" },
   { { 2, 3 }, { 16, 1 }, MTL_DTYPE_FLOAT32, 0, 76, ML, 0, 0, NULL },
   { { 2, 3 }, { 3, 1 }, MTL_DTYPE_FLOAT32, 0, 24, ML, 0, MTL_ERROR_NEEDS_COPY,
-    "a stride of 3 is not a multiple of 16 elements, which are 64 bytes. A copy with strides"
-    " (16, 1) can" },
-  { { 2, 3 }, { 16, 1 }, MTL_DTYPE_FLOAT32, 64, 200, ML, 0, MTL_ERROR_NEEDS_COPY,
-    "at byte 64 and not at byte 0" },
+    "3 & 16 & 64 & (16, 1)" },
+  { { 2, 3 }, { 16, 1 }, MTL_DTYPE_FLOAT32, 64, 200, ML, 0, MTL_ERROR_NEEDS_COPY, "64 & 0" },
   { { 2, 2, 3 }, { 64, 16, 1 }, MTL_DTYPE_FLOAT32, 0, 999, ML, 0, MTL_ERROR_NEEDS_COPY,
-    "a stride of 64 is more than 2 × 16" },
+    "64 & 2 & 16" },
   { { 2, 2, 3 }, { 32, 16, 1 }, MTL_DTYPE_FLOAT32, 0, 999, ML, 0, 0, NULL },
   { { 2, 1, 3 }, { 48, 7, 1 }, MTL_DTYPE_FLOAT32, 0, 999, ML, 0, 0, NULL },
-  { { 2, 3 }, { -3, 1 }, MTL_DTYPE_FLOAT32, 12, 24, 3, 0, MTL_ERROR_NEEDS_COPY,
-    "a stride of -3 is less than" },
+  { { 2, 3 }, { -3, 1 }, MTL_DTYPE_FLOAT32, 12, 24, 3, 0, MTL_ERROR_NEEDS_COPY, "-3" },
   { { 2, 2 }, { 2, 1 }, MTL_DTYPE_FLOAT8_E8M0FNU, 0, 4, 3, 0, MTL_ERROR_NOT_SUPPORTED,
     "float8_e8m0fnu" },
 };
@@ -649,11 +636,11 @@ test_examples (void)
                                      type.padded ? example->item_bits : type.bits, &layout, NULL));
       if (mtl_metal_tensor_describe (&layout, type, example->byte_offset, example->length,
                                      example->usage, NEWEST, &tensor, &error))
-        g_assert_null (example->message);
-      else if (example->message == NULL)
+        g_assert_null (example->values);
+      else if (example->values == NULL)
         g_assert_no_error (error);
       else
-        assert_failed (error, example->code, example->message);
+        assert_failed (error, example->code, example->values);
     }
 }
 
@@ -674,8 +661,7 @@ test_ranks (void)
       if (n_dims > 16)
         {
           assert_refuses (mtl_metal_tensor_describe (&layout, type, 0, 12, 1, NEWEST, &tensor,
-                                                     &error),
-                          MTL_ERROR_NOT_SUPPORTED, "dimensions exceed the limit of 16");
+                                                     &error), MTL_ERROR_NOT_SUPPORTED, "16");
           continue;
         }
       g_assert_true (mtl_metal_tensor_describe (&layout, type, 4, 16, 1, NEWEST, &tensor, NULL));
@@ -728,17 +714,15 @@ test_limits (void)
                   MTL_ERROR_OVERFLOW, "2^63");
   new_layout (DIMS (2, 2), pair_strides, 8, &copy);
   assert_refuses (mtl_metal_tensor_describe (&copy, byte, G_MAXSIZE - 2, G_MAXSIZE, 1, NEWEST,
-                                             &tensor, &error),
-                  MTL_ERROR_OUT_OF_BOUNDS, "beyond");
+                                             &tensor, &error), MTL_ERROR_OUT_OF_BOUNDS, "");
 
   /* Where a dimension of one would begin, in place and in a copy. */
   new_layout (DIMS (1, 3, 2), far_strides, 8, &far);
   assert_refuses (mtl_metal_tensor_describe (&far, byte, 0, G_MAXSIZE, 1, NEWEST, &tensor,
-                                             &error),
-                  MTL_ERROR_NEEDS_COPY, "the extent of 1 in dimension 2");
+                                             &error), MTL_ERROR_NEEDS_COPY, "1 & 2");
   new_layout (DIMS (1, POW2 (57) + 2, 33), one_strides, 8, &rows_of_one);
   assert_refuses (mtl_metal_tensor_fit (&rows_of_one, byte, ML, NEWEST, &copy, &error),
-                  MTL_ERROR_OVERFLOW, "The strides of an MTLTensor of shape (1, 1441");
+                  MTL_ERROR_OVERFLOW, "MTLTensor & (1, 144115188075855874, 33)");
 }
 
 static void
@@ -749,18 +733,18 @@ test_back_refused (void)
   MtlMetalTensor tensor = { .n_dims = 2, .dims = { 3, 2 }, .strides = { 1, 3 }, .data_type = 7 };
 
   assert_refuses (mtl_metal_tensor_get_layout (&tensor, &type, &layout, &error),
-                  MTL_ERROR_NOT_SUPPORTED, "MTLTensorDataType 7");
+                  MTL_ERROR_NOT_SUPPORTED, "MTLTensorDataType & 7");
   tensor.data_type = 145;
   assert_refuses (mtl_metal_tensor_get_layout (&tensor, &type, &layout, &error),
-                  MTL_ERROR_NOT_SUPPORTED, "MTLTensorDataType 145");
+                  MTL_ERROR_NOT_SUPPORTED, "MTLTensorDataType & 145");
   tensor.data_type = 3;
   tensor.dims[1] = 0;
   assert_refuses (mtl_metal_tensor_get_layout (&tensor, &type, &layout, &error),
-                  MTL_ERROR_INVALID_DATA, "an extent of 0 with a stride of 3");
+                  MTL_ERROR_INVALID_DATA, "0 & 3");
   tensor.dims[1] = 2;
   tensor.strides[1] = -3;
   assert_refuses (mtl_metal_tensor_get_layout (&tensor, &type, &layout, &error),
-                  MTL_ERROR_INVALID_DATA, "an extent of 2 with a stride of -3");
+                  MTL_ERROR_INVALID_DATA, "2 & -3");
   tensor.strides[1] = G_MAXINT64;
   tensor.dims[1] = 3;
   assert_refuses (mtl_metal_tensor_get_layout (&tensor, &type, &layout, &error),

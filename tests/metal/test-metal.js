@@ -83,7 +83,7 @@ testModes('a tensor is made there', (device, mode) => {
         equal(view.get_buffer().get_storage_mode(), mode);
     }
     equal(filled.toArray(), [-5, -5]);
-    throwsMtl('NOT_SUPPORTED', /host/, () => StridedView.new_zeros(device, 'int8', [2], HOST));
+    throwsMtl('NOT_SUPPORTED', 'host', () => StridedView.new_zeros(device, 'int8', [2], HOST));
 });
 
 testModes('what converts and copies stays there', (device, mode) => {
@@ -118,7 +118,7 @@ testDevices('elements of Private memory are out of reach', device => {
     const view = matrix(device, PRIVATE);
 
     for (const call of [() => view.get(0, 0), () => view.set(0, 0, 1), () => view.get_bytes()])
-        throwsMtl('NOT_HOST_ACCESSIBLE', /The host cannot access/, call);
+        throwsMtl('NOT_HOST_ACCESSIBLE', [], call);
     equal(view.toArray(), MATRIX);
 });
 
@@ -145,7 +145,7 @@ testModes('DLPack carries it as the host’s memory', (device, mode) => {
     ok(other.get_device() === host);
     equal(other.get_address() === view.get_address(), !isCopied);
     if (isCopied)
-        throwsMtl('NEEDS_COPY', /copy/, () => take(view, NEVER_COPY, CPU));
+        throwsMtl('NEEDS_COPY', '(1, 0)', () => take(view, NEVER_COPY, CPU));
     else
         equal(take(view, NEVER_COPY, CPU)[1], false);
     equal(take(view, COPY, CPU)[1], true);
@@ -170,7 +170,7 @@ testDevices('bytes are used in place where they begin on a page', device => {
 
     shared.set_bytes(5, new GLib.Bytes(Uint8Array.of(9)));
     equal([...inPlace.dup_bytes(4, 3).toArray()], [0, 9, 0]);
-    throwsMtl('NEEDS_COPY', /page/,
+    throwsMtl('NEEDS_COPY', 16384,
         () => Mtl.Buffer.new_from_bytes(shared.get_bytes(64, 100), device, never));
 });
 
@@ -184,8 +184,8 @@ testModes('a tensor of Metal is the view that it was made of', (device, mode) =>
     equal([other.toArray(), other.get_buffer().get_storage_mode()], [MATRIX, mode]);
     other.fill_double(7);
     equal(view.toArray(), [[7, 7, 7], [7, 7, 7]]);
-    throwsMtl('NEEDS_COPY', /strides \(16, 1\)/, () => view.to_metal_tensor(MACHINE_LEARNING));
-    throwsMtl('INVALID_ARGUMENT', /16 bytes/,
+    throwsMtl('NEEDS_COPY', '(16, 1)', () => view.to_metal_tensor(MACHINE_LEARNING));
+    throwsMtl('INVALID_ARGUMENT', 16,
         () => Mtl.StridedView.new_from_metal_tensor(tensor + 1));
 });
 

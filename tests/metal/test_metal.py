@@ -11,6 +11,7 @@ from gi.repository import GLib, Mtl
 
 from conftest import HOST, METAL, NUMPY_SAYS_WRITABLE, elements, error_code, from_dlpack
 from dlpack_structs import LEGACY, VERSIONED, api, capsule_name, dims, managed_of
+from says import says
 
 METAL_TYPE = int(Mtl.DeviceType.METAL)
 IS_READ_ONLY, IS_COPIED = 1, 2
@@ -164,7 +165,7 @@ def test_private_goes_to_the_host_as_a_copy(device):
 def test_elements_of_private_memory_are_out_of_reach(device, call):
     view = iota(device, Mtl.StorageMode.PRIVATE, 2, 3)
 
-    with pytest.raises(BufferError, match="The host cannot access") as info:
+    with pytest.raises(BufferError, match=says("(8, 0)")) as info:
         call(view)
     assert error_code(info) == Mtl.Error.NOT_HOST_ACCESSIBLE
     assert view.tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -173,7 +174,7 @@ def test_elements_of_private_memory_are_out_of_reach(device, call):
 @pytest.mark.parametrize("call", [memoryview, np.asarray, bytearray,
                                   lambda view: memoryview(view.get_buffer())])
 def test_private_memory_has_no_buffer_protocol(device, call):
-    with pytest.raises(BufferError, match="The host cannot access"):
+    with pytest.raises(BufferError):
         call(iota(device, Mtl.StorageMode.PRIVATE, 2, 3))
 
 
@@ -239,7 +240,7 @@ def test_negative_strides_go_out_as_a_copy_on_the_device(device, mode):
     assert exported.flags == IS_COPIED and exported.dl_tensor.device_type == METAL_TYPE
     other = Mtl.from_dlpack(view.__dlpack__(**V1))
     assert other.tolist() == view.tolist() and mode_of(other) == mode
-    with pytest.raises(BufferError, match="negative strides"):
+    with pytest.raises(BufferError, match=says("(-4, 1)")):
         view.__dlpack__(copy=False, **V1)
 
 

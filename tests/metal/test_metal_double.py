@@ -13,6 +13,7 @@ from gi.repository import GLib, Mtl
 import metal_double as double
 from conftest import DOUBLES, METAL, error_code
 from dlpack_structs import DLTensor, Producer, exchange_api, floats, managed_of
+from says import says
 
 MODES = {Mtl.StorageMode.SHARED: double.SHARED, Mtl.StorageMode.MANAGED: double.MANAGED,
          Mtl.StorageMode.PRIVATE: double.PRIVATE}
@@ -94,11 +95,11 @@ def test_tensor_of_metal_and_back(mode):
 def test_tensor_of_metal_needs_a_copy():
     view = zeros(Mtl.StorageMode.SHARED, 12).reshape(3, 4)
 
-    with pytest.raises(ValueError, match=r"A copy with strides \(64, 1\) can") as info:
+    with pytest.raises(ValueError, match=says("(64, 1)")) as info:
         view.to_metal_tensor(Mtl.MetalTensorUsage.MACHINE_LEARNING)
     assert error_code(info) == Mtl.Error.NEEDS_COPY
     double.fail_at(1)
-    with pytest.raises(RuntimeError, match="Metal did not create an MTLTensor: internal"):
+    with pytest.raises(RuntimeError, match="MTLTensor"):
         view.to_metal_tensor(Mtl.MetalTensorUsage.COMPUTE)
 
 
@@ -187,7 +188,7 @@ def test_tensors_of_something_else():
     event = double.new_event(0)
     producer = Producer(event, (4,), device=METAL_0, **UINT8)
 
-    with pytest.raises(BufferError, match="not an MTLBuffer"):
+    with pytest.raises(BufferError, match="MTLBuffer"):
         Mtl.from_dlpack(producer)
     assert producer.deleted == 1 and double.retain_count(event) == 1
     double.release(event)

@@ -63,37 +63,52 @@ export function equal(actual, expected) {
     ok(a === b, `got ${a}, expected ${b}`);
 }
 
-export function throws(errorClass, pattern, callback) {
+// Each value that the message has to say is there as a whole, and not 12 in 128, -12, 0.12 or 12.5.
+function checkSays(message, values) {
+    for (const value of [values].flat().map(String)) {
+        const start = /^[\w-]/.test(value) ? '(?<!\\w)' : '';
+        const number = /^\d/.test(value) ? '(?<!\\d\\.)(?<!(?<!\\w)-)' : '';
+        const end = /\w$/.test(value) ? '(?!\\w)' : '';
+        const fraction = /\d$/.test(value) ? '(?!\\.\\d)' : '';
+        const escaped = value.replace(/[^\w ]/gu, '\\$&');
+
+        ok(new RegExp(start + number + escaped + end + fraction).test(message),
+            `“${message}” does not say ${value}`);
+    }
+}
+
+// The values, of which there may be none, are in the message in any words and in any order.
+export function throws(errorClass, values, callback) {
     try {
         callback();
     } catch (error) {
         ok(error instanceof errorClass, `got ${error}, expected a ${errorClass.name}`);
-        ok(pattern.test(error.message), `got “${error.message}”, expected ${pattern}`);
+        checkSays(error.message, values);
         return;
     }
     throw new Error(`nothing was thrown, expected a ${errorClass.name}`);
 }
 
-function checkMtl(error, code, pattern) {
+function checkMtl(error, code, values) {
     ok(error.matches?.(Mtl.Error, Mtl.Error[code]), `got ${error}, expected ${code}`);
-    ok(pattern.test(error.message), `got “${error.message}”, expected ${pattern}`);
+    checkSays(error.message, values);
 }
 
-export function throwsMtl(code, pattern, callback) {
+export function throwsMtl(code, values, callback) {
     try {
         callback();
     } catch (error) {
-        checkMtl(error, code, pattern);
+        checkMtl(error, code, values);
         return;
     }
     throw new Error(`nothing was thrown, expected ${code}`);
 }
 
-export async function rejectsMtl(code, pattern, promise) {
+export async function rejectsMtl(code, values, promise) {
     try {
         await promise;
     } catch (error) {
-        checkMtl(error, code, pattern);
+        checkMtl(error, code, values);
         return;
     }
     throw new Error(`nothing was rejected, expected ${code}`);

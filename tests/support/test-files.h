@@ -14,8 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define assert_system_failed(error, error_code, value) \
-  assert_failed_with (error, G_IO_ERROR, error_code, value)
+#define assert_system_failed(error, error_code, values) \
+  assert_failed_with (error, G_IO_ERROR, error_code, values)
 
 typedef struct
 {
@@ -214,19 +214,19 @@ assert_only_files_open (TestFolder *folder,
   g_assert_cmpint (symlink ("loop", g_file_peek_path (loop)), ==, 0);
 
   assert_open_fails (open_file, itself, G_IO_ERROR_IS_DIRECTORY, folder->path);
-  assert_open_fails (open_file, missing, G_IO_ERROR_NOT_FOUND, "missing” cannot be opened: No");
-  assert_open_fails (open_file, fifo, G_IO_ERROR_NOT_REGULAR_FILE, "fifo” is a pipe");
-  assert_open_fails (open_file, socket_file, G_IO_ERROR_NOT_REGULAR_FILE, "socket” is a socket");
+  assert_open_fails (open_file, missing, G_IO_ERROR_NOT_FOUND, "missing”");
+  assert_open_fails (open_file, fifo, G_IO_ERROR_NOT_REGULAR_FILE, "fifo”");
+  assert_open_fails (open_file, socket_file, G_IO_ERROR_NOT_REGULAR_FILE, "socket”");
   assert_open_fails (open_file, loop, G_IO_ERROR_TOO_MANY_LINKS, "loop");
-  assert_open_fails (open_file, null, G_IO_ERROR_NOT_REGULAR_FILE, "“/dev/null” is a device");
+  assert_open_fails (open_file, null, G_IO_ERROR_NOT_REGULAR_FILE, "“/dev/null”");
   assert_open_fails (open_file, remote, G_IO_ERROR_NOT_SUPPORTED, "“no-such-scheme://host/file”");
 #ifdef __linux__
   {
     g_autoptr (GFile) made_up = g_file_new_for_path (MADE_UP_FILE);
     g_autoptr (GFile) memory = g_file_new_for_path ("/proc/self/mem");
 
-    assert_open_fails (open_file, made_up, G_IO_ERROR_NOT_REGULAR_FILE, "has a size of 0");
-    assert_open_fails (open_file, memory, G_IO_ERROR_FAILED, "“/proc/self/mem” cannot be read");
+    assert_open_fails (open_file, made_up, G_IO_ERROR_NOT_REGULAR_FILE, "0");
+    assert_open_fails (open_file, memory, G_IO_ERROR_FAILED, "“/proc/self/mem”");
   }
 #endif
 

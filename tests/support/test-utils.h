@@ -17,21 +17,65 @@
 
 #define POW2(n) (G_GINT64_CONSTANT (1) << (n))
 
-/* Leaves no error behind. */
-#define assert_failed_with(error, domain, error_code, value) \
+static inline gboolean
+continues_word (char c)
+{
+  return g_ascii_isalnum (c) || c == '_';
+}
+
+/* Checks if a value stands there as a whole: neither 12 in 128, -12, 0.12 or 12.5, nor int8 in
+ * uint8. */
+static inline gboolean
+stands_apart (const char *message,
+              const char *at,
+              gsize       length)
+{
+  const char *after = at + length;
+
+  if (at > message && continues_word (at[0]) && continues_word (at[-1]))
+    return FALSE;
+  if (at > message && g_ascii_isdigit (at[0])
+      && ((at[-1] == '-' && (at - 1 == message || !continues_word (at[-2])))
+          || (at[-1] == '.' && at - 1 > message && g_ascii_isdigit (at[-2]))))
+    return FALSE;
+  if (continues_word (after[-1]) && continues_word (after[0]))
+    return FALSE;
+  return !(g_ascii_isdigit (after[-1]) && after[0] == '.' && g_ascii_isdigit (after[1]));
+}
+
+static inline gboolean
+says_value (const char *message,
+            const char *value)
+{
+  for (const char *at = strstr (message, value); at != NULL; at = strstr (at + 1, value))
+    if (stands_apart (message, at, strlen (value)))
+      return TRUE;
+  return FALSE;
+}
+
+/* That a message says all of the values and names, "65 & 64", in any order and in any words. */
+#define assert_says(message, values) \
+  G_STMT_START \
+    { \
+      g_auto (GStrv) each_ = g_strsplit ((values), " & ", -1); \
+      for (gsize i_ = 0; each_[i_] != NULL; i_++) \
+        if (!says_value ((message), each_[i_])) \
+          g_error ("%s:%d: “%s” does not say %s", __FILE__, __LINE__, (message), each_[i_]); \
+    } \
+  G_STMT_END
+
+/* The code, and the values that the message has to say; leaves no error behind. */
+#define assert_failed_with(error, domain, error_code, values) \
   G_STMT_START \
     { \
       g_assert_error ((error), (domain), (int) (error_code)); \
-      if (strstr ((error)->message, (value)) == NULL) \
-        g_error ("%s:%d: “%s” does not name “%s”", __FILE__, __LINE__, (error)->message, \
-                 (value)); \
+      assert_says ((error)->message, (values)); \
       g_clear_error (&(error)); \
     } \
   G_STMT_END
 
-/* The message names the offending value. */
-#define assert_failed(error, error_code, value) \
-  assert_failed_with (error, MTL_ERROR, error_code, value)
+#define assert_failed(error, error_code, values) \
+  assert_failed_with (error, MTL_ERROR, error_code, values)
 
 /* What a getter gives is what the property of that name has, which is read-only. */
 #define assert_property(object, name, type, getter) \
@@ -47,25 +91,25 @@
     } \
   G_STMT_END
 
-/* A call that returns an object gives none. */
-#define assert_fails(call, error_code, value) \
+/* That a call which returns an object gives none, and why. */
+#define assert_fails(call, error_code, values) \
   G_STMT_START \
     { \
       GError *error = NULL; \
       gpointer object_ = (call); \
       g_assert_null (object_); \
-      assert_failed (error, error_code, value); \
+      assert_failed (error, error_code, values); \
     } \
   G_STMT_END
 
 /* The same for a call that returns FALSE. */
-#define assert_refuses(call, error_code, value) \
+#define assert_refuses(call, error_code, values) \
   G_STMT_START \
     { \
       GError *error = NULL; \
       gboolean done_ = (call); \
       g_assert_false (done_); \
-      assert_failed (error, error_code, value); \
+      assert_failed (error, error_code, values); \
     } \
   G_STMT_END
 

@@ -20,6 +20,23 @@ public void add_test (string path, owned ThrowingTest test) {
 	}
 }
 
+/* Each value stands in the message as a whole: 12 neither in 128, -12, 0.12 nor 12.5. */
+public void assert_says (Error e, string[] values) {
+	foreach (unowned var value in values) {
+		var begin = Regex.match_simple ("^[\\w-]", value) ? "(?<!\\w)" : "";
+		var end = Regex.match_simple ("\\w$", value) ? "(?!\\w)" : "";
+		if (value[0].isdigit ()) {
+			begin += "(?<!\\d\\.)(?<!(?<!\\w)-)";
+		}
+		if (value[value.length - 1].isdigit ()) {
+			end += "(?!\\.\\d)";
+		}
+		if (!Regex.match_simple (begin + Regex.escape_string (value) + end, e.message)) {
+			error ("“%s” does not say %s", e.message, value);
+		}
+	}
+}
+
 public void assert_int64s (int64[] actual, int64[] expected) {
 	var a = new StringBuilder ();
 	var b = new StringBuilder ();

@@ -38,22 +38,22 @@ test('get and set take indices as arguments', () => {
     view.set(1, 2, -9);
     equal(view.get(1, 2), -9);
     equal(StridedView.from(3).get(), 3);
-    throwsMtl('OUT_OF_BOUNDS', /Index 3/, () => view.get(0, 3));
-    throwsMtl('INVALID_ARGUMENT', /./, () => view.get(0));
-    throwsMtl('OVERFLOW', /40000/, () => view.set(0, 0, 40000));
-    throwsMtl('READ_ONLY', /./, () => view.as_read_only().set(0, 0, 1));
-    throws(TypeError, /“1”/, () => view.set(0, 0, '1'));
-    throws(TypeError, /undefined/, () => view.set());
+    throwsMtl('OUT_OF_BOUNDS', 3, () => view.get(0, 3));
+    throwsMtl('INVALID_ARGUMENT', [], () => view.get(0));
+    throwsMtl('OVERFLOW', 40000, () => view.set(0, 0, 40000));
+    throwsMtl('READ_ONLY', [], () => view.as_read_only().set(0, 0, 1));
+    throws(TypeError, '“1”', () => view.set(0, 0, '1'));
+    throws(TypeError, 'undefined', () => view.set());
     for (const index of ['a', '1', 1.5, NaN, undefined, [0, 1]]) {
-        throws(TypeError, /integer/, () => view.get(index, 0));
-        throws(TypeError, /integer/, () => view.set(index, 0, 1));
+        throws(TypeError, 'integer', () => view.get(index, 0));
+        throws(TypeError, 'integer', () => view.set(index, 0, 1));
     }
     equal(view.toArray(), [[1, 2, 3], [4, 5, -9]]);
 });
 
 test('element types may be named', () => {
     equal(StridedView.from([1, 2], 'float32').dtype, FLOAT32);
-    throwsMtl('INVALID_ARGUMENT', /float33/, () => StridedView.from([1, 2], 'float33'));
+    throwsMtl('INVALID_ARGUMENT', 'float33', () => StridedView.from([1, 2], 'float33'));
 });
 
 test('truth values are booleans', () => {
@@ -74,11 +74,11 @@ test('complex numbers are pairs', () => {
     equal(view.toArray(), [[0.5, 0.25], [7, 0]]);
     equal(view.toTypedArray(), Float32Array.of(0.5, 0.25, 7, 0));
     equal(StridedView.from(view.toTypedArray(), COMPLEX64).array_equal(view), true);
-    throws(TypeError, /\[re, im\]/, () => view.set(0, [1, 2, 3]));
-    throwsMtl('INVALID_ARGUMENT', /\(2,\)/, () => StridedView.from([1]).set(0, [1, 2]));
-    throws(TypeError, /\[re, im\]/, () => StridedView.from([1, 2, 3], COMPLEX64));
+    throws(TypeError, '[re, im]', () => view.set(0, [1, 2, 3]));
+    throwsMtl('INVALID_ARGUMENT', '(2,)', () => StridedView.from([1]).set(0, [1, 2]));
+    throws(TypeError, '[re, im]', () => StridedView.from([1, 2, 3], COMPLEX64));
     equal(StridedView.from(1, 'complex64').toArray(), [1, 0]);
-    throws(TypeError, /\[re, im\]/, () => StridedView.from(Float64Array.of(1), COMPLEX64));
+    throws(TypeError, '[re, im]', () => StridedView.from(Float64Array.of(1), COMPLEX64));
     equal(StridedView.from([], COMPLEX64).toArray(), []);
 });
 
@@ -91,9 +91,9 @@ test('64-bit integers are rounded by get, and exact in getBigInt', () => {
     view.set(0, -1, -(2n ** 63n));
     equal(view.getBigInt(0, 1), -(2n ** 63n));
     equal(view.toTypedArray(), BigInt64Array.of(2n ** 53n + 1n, -(2n ** 63n)));
-    throwsMtl('INVALID_ARGUMENT', /1 index .* 2/, () => view.getBigInt(0));
-    throws(TypeError, /int64/, () => StridedView.from([0.5]).getBigInt(0));
-    throwsMtl('OUT_OF_BOUNDS', /5/, () => view.getBigInt(0, 5));
+    throwsMtl('INVALID_ARGUMENT', [1, 2], () => view.getBigInt(0));
+    throws(TypeError, 'int64', () => StridedView.from([0.5]).getBigInt(0));
+    throwsMtl('OUT_OF_BOUNDS', 5, () => view.getBigInt(0, 5));
 });
 
 test('unsigned 64-bit integers have all their bits', () => {
@@ -103,8 +103,8 @@ test('unsigned 64-bit integers have all their bits', () => {
     view.set(1, 2n ** 63n);
     equal(view.toTypedArray(), BigUint64Array.of(2n ** 64n - 1n, 2n ** 63n));
     equal(StridedView.from([2n ** 63n, 1n]).dtype, UINT64);
-    throws(Error, /range/, () => StridedView.from([2n ** 64n]));
-    throws(Error, /range/, () => StridedView.from([-1n], UINT64));
+    throws(Error, 'range', () => StridedView.from([2n ** 64n]));
+    throws(Error, 'range', () => StridedView.from([-1n], UINT64));
 });
 
 testAnyMemory('64-bit integers are read exactly one by one', () => {
@@ -126,7 +126,7 @@ test('iteration goes along the first axis', () => {
     equal(view.get(1, 0), 50);
     equal([...view.slice(':, 0')], [1, 50]);
     equal([...StridedView.from([])], []);
-    throws(TypeError, /without dimensions/, () => [...StridedView.from(1)]);
+    throws(TypeError, [], () => [...StridedView.from(1)]);
 });
 
 test('typed arrays keep their type, in both directions', () => {
@@ -161,7 +161,7 @@ test('a typed array is converted to another dtype', () => {
     const view = StridedView.from(Float64Array.of(1.9, 257), UINT8);
 
     equal([view.dtype, view.toArray()], [UINT8, [1, 255]]);
-    throws(TypeError, /DataView/, () => StridedView.from(new DataView(new ArrayBuffer(2))));
+    throws(TypeError, 'DataView', () => StridedView.from(new DataView(new ArrayBuffer(2))));
 });
 
 testAnyMemory('toTypedArray copies in C order', () => {
@@ -208,15 +208,15 @@ testAnyMemory('integers of part of a byte are read and written', () => {
         values[2] = 1;
         equal(place(packed).toArray(), values);
         equal(place(packed).toTypedArray(), TypedArray.from(values));
-        throwsMtl('OVERFLOW', /16/, () => packed.set(0, 16));
+        throwsMtl('OVERFLOW', 16, () => packed.set(0, 16));
     }
 });
 
 test('types that JavaScript has no array for are refused', () => {
     const view = StridedView.new_zeros(null, Mtl.DType.OPAQUE_HANDLE8, [2]);
 
-    throws(TypeError, /opaque_handle8/, () => view.toTypedArray());
-    throws(TypeError, /opaque_handle8/, () => view.toArray());
+    throws(TypeError, 'opaque_handle8', () => view.toTypedArray());
+    throws(TypeError, 'opaque_handle8', () => view.toArray());
 });
 
 testAnyMemory('nested arrays of any depth go in and come out', () => {
@@ -229,16 +229,16 @@ testAnyMemory('nested arrays of any depth go in and come out', () => {
 });
 
 test('ragged arrays and other values are refused with their place', () => {
-    throws(TypeError, /values\[1\] is an array of 1, not an array of 2/,
+    throws(TypeError, ['values[1]', 1, 2],
         () => StridedView.from([[1, 2], [3]]));
-    throws(TypeError, /values\[1\] is 3, not an array of 2/,
+    throws(TypeError, ['values[1]', 3, 2],
         () => StridedView.from([[1, 2], 3]));
-    throws(TypeError, /values\[0\]\[1\] is an array of 1, not a number/,
+    throws(TypeError, ['values[0][1]', 1],
         () => StridedView.from([[1, [2]]]));
-    throws(TypeError, /values\[1\] is “2”, not/, () => StridedView.from([1, '2']));
-    throws(TypeError, /values is undefined, not/, () => StridedView.from());
-    throwsMtl('OVERFLOW', /300/, () => StridedView.from([300], UINT8));
-    throws(TypeError, /0.5/, () => StridedView.from([1n, 0.5]));
+    throws(TypeError, ['values[1]', '“2”'], () => StridedView.from([1, '2']));
+    throws(TypeError, ['values', 'undefined'], () => StridedView.from());
+    throwsMtl('OVERFLOW', 300, () => StridedView.from([300], UINT8));
+    throws(TypeError, 0.5, () => StridedView.from([1n, 0.5]));
 });
 
 test('a picture is viewed as the guide shows', () => {

@@ -343,7 +343,7 @@ def test_every_order_of_deletion_of_its_arrays(client):
 def test_views_of_its_arrays_go_back_as_copies(client):
     view = client.give(client.part("all of it"))
 
-    with pytest.raises(BufferError, match="read-only.*copy"):
+    with pytest.raises(BufferError, match="read-only"):
         client.take(view)
     assert client.values(client.take(view.copy())) == view.tolist()
 

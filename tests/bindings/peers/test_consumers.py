@@ -69,7 +69,7 @@ def outcome_of(function, view, expected):
     return WORKS if address_of(result) == view.get_address() else COPIES
 
 
-NOT_IN_C_ORDER = Refuses(BufferError, "not contiguous in C order")
+NOT_IN_C_ORDER = Refuses(BufferError, r"\bC\b")
 NOT_BYTES_LIKE = Refuses(TypeError, "must be read-write bytes-like object")
 
 

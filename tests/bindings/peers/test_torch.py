@@ -20,7 +20,7 @@ class Torch(Client):
     version = torch.__version__.partition("+")[0]
     asks = [{"max_version": (1, 0)}]
     out = {"read-only": IGNORED,
-           "copy=False of negative strides": Refuses(BufferError, "negative strides")}
+           "copy=False of negative strides": Refuses(BufferError)}
     into = {"read-only": ABSENT, "negative strides": ABSENT}
     keywords = {"device=cpu": {"device": "cpu"}, "copy=False": {"copy": False},
                 "copy=True": {"copy": True}, "copy=False of negative strides": {"copy": False}}

@@ -15,6 +15,7 @@ import pytest
 from gi.repository import Mtl
 
 from conftest import zeros
+from says import says
 
 HELLO = b"hello, world"
 
@@ -147,7 +148,7 @@ def test_memoryview(view):
     assert bytes(view) == b"HELLO\0\0\0ABCD"
     assert memory[::-1].tolist() == view[::-1].tolist() and memory == memoryview(bytes(view))
     memory.release()
-    with pytest.raises(ValueError, match="released"):
+    with pytest.raises(ValueError):
         memory[0]
 
 
@@ -183,5 +184,5 @@ def test_what_writes_refuses_a_read_only_view(name, view):
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("name", READERS)
 def test_what_wants_a_row_refuses_a_strided_view(name, view):
-    with pytest.raises(BufferError, match="not contiguous"):
+    with pytest.raises(BufferError, match=says("C")):
         READERS[name](view[::2])

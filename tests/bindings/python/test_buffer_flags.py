@@ -11,6 +11,7 @@ from gi.repository import Mtl
 
 from py_buffer import (ANY_CONTIGUOUS, C_CONTIGUOUS, F_CONTIGUOUS, FORMAT, INDIRECT, ND, SIMPLE,
                        STRIDES, WRITABLE, PyBuffer, buffer_of, get_buffer, release_buffer)
+from says import says
 
 BITS = (WRITABLE, FORMAT, ND, 0x10, 0x20, 0x40, 0x80, 0x100)
 # 0x100 alone is for memoryviews of C, and Python 3.13 itself refuses it.
@@ -84,16 +85,15 @@ def test_flags_of_a_buffer():
         assert describe(buffer, flags, 100) == describe(memory, flags, 100), hex(flags)
 
 
-@pytest.mark.parametrize("flags, message", [
-    (SIMPLE, "C order"), (ND, "C order"), (C_CONTIGUOUS, "C order"), (F_CONTIGUOUS, "F order"),
-    (ANY_CONTIGUOUS, "not contiguous"), (STRIDES | WRITABLE, "read-only"),
-    (INDIRECT | WRITABLE, "read-only"),
+@pytest.mark.parametrize("flags, name", [
+    (SIMPLE, "C"), (ND, "C"), (C_CONTIGUOUS, "C"), (F_CONTIGUOUS, "F"), (ANY_CONTIGUOUS, ""),
+    (STRIDES | WRITABLE, "read-only"), (INDIRECT | WRITABLE, "read-only"),
 ])
-def test_why_not(flags, message):
+def test_why_not(flags, name):
     view = Mtl.asview(np.zeros((3, 4), np.int8))[:, ::2].as_read_only()
     buffer = PyBuffer()
 
-    with pytest.raises(BufferError, match=message):
+    with pytest.raises(BufferError, match=says(name)):
         get_buffer(view, buffer, flags)
     assert not buffer.obj
 
@@ -114,14 +114,14 @@ def test_parts_of_a_byte(name):
     view = Mtl.StridedView.new_zeros(None, Mtl.DType.from_string(name), [8])
 
     for flags in COMBINATIONS:
-        with pytest.raises(BufferError, match="whole bytes|no format"):
+        with pytest.raises(BufferError):
             get_buffer(view, PyBuffer(), flags)
 
 
 def test_more_elements_than_a_size_can_say():
     view = Mtl.StridedView.new_zeros(None, Mtl.DType.INT32, [1]).broadcast_to(2**31, 2**31)
 
-    with pytest.raises(BufferError, match="does not fit"):
+    with pytest.raises(BufferError, match="Py_ssize_t"):
         get_buffer(view, PyBuffer(), STRIDES)
 
 

@@ -13,6 +13,7 @@ from gi.repository import Mtl
 
 import conftest
 from py_buffer import Exporting
+from says import says
 
 SIZE = 64  # of the memory
 NATIVE = ("", "@", "^")
@@ -95,7 +96,7 @@ def test_no_format_is_that_of_bytes():
         if itemsize == 1:
             assert Mtl.asview(exporting.exporter).dtype == Mtl.DType.UINT8
         else:
-            with pytest.raises(BufferError, match="“B” in items of 8 bytes"):
+            with pytest.raises(BufferError, match=says("“B”", 8)):
                 Mtl.asview(exporting.exporter)
 
 
@@ -141,29 +142,28 @@ class Swapped(ctypes.BigEndianStructure if sys.byteorder == "little"
     ctypes.pointer(ctypes.c_int(1)), (ctypes.c_void_p * 2)(), np.longdouble(1),
 ])
 def test_what_is_no_number_is_refused_and_its_bytes_are_not(value):
-    with pytest.raises(BufferError, match="in items of") as info:
+    with pytest.raises(BufferError, match=says("memoryview(x).cast('B')")):
         Mtl.asview(value)
-    assert "memoryview(x).cast('B')" in str(info.value)
     memory = memoryview(value)
     view = Mtl.asview(memory.cast("B"))
     assert view.dtype == Mtl.DType.UINT8 and bytes(view) == memory.tobytes()
 
 
-@pytest.mark.parametrize("lie, message", [
-    ({"length": 63}, "63"), ({"length": 65}, "65"), ({"length": 0}, "0"), ({"length": -1}, "-1"),
-    ({"shape": (17,)}, "68"), ({"shape": (4, 5)}, "80"), ({"shape": (-16,)}, "-64"),
-    ({"shape": (2**61,)}, r"2\^63"), ({"shape": (2**62, 4)}, str(2**62)),
-    ({"shape": (0, -1), "length": 0}, "negative"),
-    ({"ndim": -1}, "-1 dimensions"), ({"ndim": 65}, "65 dimensions"), ({"ndim": 2**31 - 1}, "dim"),
-    ({"shape": (), "ndim": 2}, "without a shape"), ({"shape": (), "length": 64}, "64"),
-    ({"shape": (), "ndim": 1, "length": 63}, "63"), ({"strides": (3,)}, "3"),
-    ({"strides": (2**63 - 1,)}, "9223372036854775807"),
+@pytest.mark.parametrize("lie, values", [
+    ({"length": 63}, [63]), ({"length": 65}, [65]), ({"length": 0}, [0]), ({"length": -1}, [-1]),
+    ({"shape": (17,)}, [68]), ({"shape": (4, 5)}, [80]), ({"shape": (-16,)}, [-64]),
+    ({"shape": (2**61,)}, ["2^63"]), ({"shape": (2**62, 4)}, [2**62]),
+    ({"shape": (0, -1), "length": 0}, [-1]),
+    ({"ndim": -1}, [-1]), ({"ndim": 65}, [65]), ({"ndim": 2**31 - 1}, [2**31 - 1]),
+    ({"shape": (), "ndim": 2}, ["shape"]), ({"shape": (), "length": 64}, [64]),
+    ({"shape": (), "ndim": 1, "length": 63}, [63]), ({"strides": (3,)}, [3]),
+    ({"strides": (2**63 - 1,)}, [2**63 - 1]),
 ])
-def test_dimensions_that_do_not_agree_are_refused(lie, message):
+def test_dimensions_that_do_not_agree_are_refused(lie, values):
     memory = (ctypes.c_float * 16)()
     fields = {"shape": (16,), **lie}
     exporting = Exporting(memory, b"f", 4, **fields)
-    with pytest.raises((BufferError, ValueError), match=message):
+    with pytest.raises((BufferError, ValueError), match=says(*values)):
         Mtl.asview(exporting.exporter)
     exporting.end()
 

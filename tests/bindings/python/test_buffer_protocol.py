@@ -19,6 +19,7 @@ import pytest
 from gi.repository import GLib, Mtl
 
 from conftest import NUMERIC, error_code, tensor, zeros
+from says import says
 from hostile_producer import Exporter
 
 
@@ -61,7 +62,7 @@ def test_methods():
         memory = exporter.__buffer__(inspect.BufferFlags.FULL_RO)
         assert memory == memoryview(exporter) and memory.obj is exporter
         exporter.__release_buffer__(memory)
-        with pytest.raises(ValueError, match="released"):
+        with pytest.raises(ValueError):
             memory[0]
     with pytest.raises(BufferError):
         view.as_read_only().__buffer__(inspect.BufferFlags.WRITABLE)
@@ -75,7 +76,7 @@ def test_bytes_without_a_copy():
     assert rows.get_data() == array.tobytes()
     view[0, 0] = 7
     assert rows.get_data()[:2] == np.int16(7).tobytes()
-    with pytest.raises(ValueError, match="without a copy") as info:
+    with pytest.raises(ValueError) as info:
         view.T.get_bytes()
     assert error_code(info) == Mtl.Error.NEEDS_COPY
     assert view[:0].get_bytes().get_size() == 0
@@ -104,10 +105,10 @@ def test_without_dimensions_and_without_elements():
 def test_element_types_without_a_format():
     view = zeros("bfloat16", (2,))
 
-    with pytest.raises(BufferError, match="format"):
+    with pytest.raises(BufferError):
         memoryview(view)
     assert bytes(view) == bytes(4)
-    with pytest.raises(BufferError, match="format"):
+    with pytest.raises(BufferError):
         np.asarray(zeros("opaque_handle64", (2,)))
 
 
@@ -243,7 +244,7 @@ def test_asview_of_numpys_scalars():
 def test_numbers_are_not_read_as_text():
     assert int(Mtl.asview(bytearray(b"4"))) == ord("4")
     assert float(Mtl.asview([[2.5]])) == 2.5 and int(Mtl.asview(7)) == 7
-    with pytest.raises(TypeError, match="2 elements"):
+    with pytest.raises(TypeError, match=says(2)):
         int(Mtl.asview(b"42"))
 
 
@@ -288,17 +289,16 @@ def test_asview_refuses(wrong):
         Mtl.asview(wrong)
 
 
-@pytest.mark.parametrize("address, shape, strides, reason", [
-    (2**64 - 8, (2,), (8,), "address space"), (2**64 - 3, (1,), (8,), "address space"),
-    (8, (2,), (-16,), "address space"), (8, (2,), (-8,), "address space"),
-    (0, (2,), (8,), "16 bytes has no data"), (0, (), (), "8 bytes has no data"),
-    (2**40, (9, 9), (2**60, 2**60), "2^63"), (2**40, (3, 2), (-2**62, 8), "2^63"),
-    (2**40, (2**40, 2**40), None, "volume")])
-def test_asview_of_a_buffer_that_cannot_be(address, shape, strides, reason):
+@pytest.mark.parametrize("address, shape, strides, values", [
+    (2**64 - 8, (2,), (8,), []), (2**64 - 3, (1,), (8,), []),
+    (8, (2,), (-16,), []), (8, (2,), (-8,), []), (0, (2,), (8,), [16]), (0, (), (), [8]),
+    (2**40, (9, 9), (2**60, 2**60), ["2^63"]), (2**40, (3, 2), (-2**62, 8), ["2^63"]),
+    (2**40, (2**40, 2**40), None, [(2**40, 2**40)])])
+def test_asview_of_a_buffer_that_cannot_be(address, shape, strides, values):
     length = min(8 * math.prod(shape), 2**63 - 1)
     exporter = Exporter(address, length, 8, 0, len(shape), b"d", shape, strides, None)
 
-    with pytest.raises(BufferError, match=re.escape(reason)):
+    with pytest.raises(BufferError, match=says(*values)):
         Mtl.asview(exporter)
     assert exporter.n_exported == exporter.n_released == 1
 
@@ -308,7 +308,7 @@ def test_asview_of_a_buffer_that_cannot_be(address, shape, strides, reason):
 def test_asview_of_a_negative_length(length, shape, strides):
     exporter = Exporter(2**40, length, 8, 0, 1, b"d", shape, strides, None)
 
-    with pytest.raises(BufferError, match=f"{length} bytes"):
+    with pytest.raises(BufferError, match=says(length)):
         Mtl.asview(exporter)
     assert exporter.n_released == 1
 
@@ -317,7 +317,7 @@ def test_asview_of_a_negative_length(length, shape, strides):
 def test_a_format_that_is_no_text_is_named(format):
     exporter = Exporter(2**40, 8, 8, 0, 1, format, (1,), (8,), None)
 
-    with pytest.raises(BufferError, match="A buffer of format “.*” in items of 8 bytes"):
+    with pytest.raises(BufferError, match=says(8)):
         Mtl.asview(exporter)
     assert exporter.n_released == 1
 

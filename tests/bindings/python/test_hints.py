@@ -52,19 +52,19 @@ def test_hints_match_what_is_there():
 
 MISMATCHES = {
     "Mtl": [
-        ("def flip(self, axis: int)", "def flip(self, axe: int)", 'runtime parameter "axis"'),
-        ("def is_dense(", "def is_thick(", "is_dense is not present in stub"),
+        ("def flip(self, axis: int)", "def flip(self, axe: int)", "StridedView.flip"),
+        ("def is_dense(", "def is_thick(", "is_dense"),
         ("def synchronize(self, cancellable: Gio.Cancellable | None = None)",
          "def synchronize(self, cancellable: Gio.Cancellable | None)",
-         '"cancellable" has a default value'),
-        ("def asview(x: Any,", "def asview(y: Any,", "asview is inconsistent"),
+         '"cancellable"'),
+        ("def asview(x: Any,", "def asview(y: Any,", "Mtl.asview"),
     ],
     "MtlGtk": [
         ("def view_from_texture(texture:", "def view_from_texture(picture:",
-         'runtime parameter "texture"'),
-        ("def get_texture(", "def get_picture(", "get_texture is not present in stub"),
+         "view_from_texture"),
+        ("def get_texture(", "def get_picture(", "get_texture"),
         ("color_map: _ColorMap = ..., colors: Any = None,", "map: _ColorMap = ..., colors: Any,",
-         "ViewPaintable.__init__ is inconsistent"),
+         "ViewPaintable.__init__"),
     ],
 }
 
@@ -83,8 +83,8 @@ def test_hints_that_do_not_match_are_found(tmp_path):
                           env={**os.environ, "MYPYPATH": str(tmp_path)})
     assert result.returncode == 1
     for namespace in namespaces:
-        for _, _, message in MISMATCHES[namespace]:
-            assert message in result.stdout, result.stdout + result.stderr
+        for _, _, name in MISMATCHES[namespace]:
+            assert name in result.stdout, result.stdout + result.stderr
 
 
 def test_examples_and_guides(mypy, tmp_path):
@@ -100,25 +100,25 @@ def test_examples_and_guides(mypy, tmp_path):
 
 
 WRONG = {
-    'view.nothing': 'has no attribute "nothing"',
-    'Mtl.Event.new("a")': 'incompatible type "str"',
-    'view.get_shape().upper()': '"list[int]" has no attribute "upper"',
-    'view.to_dtype(3.5)': 'incompatible type "float"',
-    'Mtl.zeros([2.5])': 'has incompatible type "float"',
-    'Mtl.from_dlpack(view, None)': "Too many positional arguments",
-    'view.shape = (3,)': 'is read-only',
-    'view["a"]': "Invalid index type",
-    'view.copy("Z")': 'incompatible type "Literal',
-    'view.fill_double_async(1, None, 3)': 'incompatible type "int"',
-    'view.props.lanes = 2': 'is read-only',
-    'view.props.nothing': 'has no attribute "nothing"',
-    'view.is_read_only(0)': 'Too many arguments',
-    'view.resize(3)': 'has no attribute "resize"',
-    'view.T = view': 'is read-only',
-    'Mtl.DType.FLOAT65': 'has no attribute "FLOAT65"',
-    'Mtl.load("a", Mtl.TensorFileMode.MAP)': "Too many positional arguments",
-    'Mtl.load("a")[0]': 'expected type "str"',
-    'Mtl.save("a", {}, metadata=["b"])': 'incompatible type "list[str]"',
+    'view.nothing': "attr-defined",
+    'Mtl.Event.new("a")': "arg-type",
+    'view.get_shape().upper()': "attr-defined",
+    'view.to_dtype(3.5)': "arg-type",
+    'Mtl.zeros([2.5])': "list-item",
+    'Mtl.from_dlpack(view, None)': "call-arg",
+    'view.shape = (3,)': "misc",
+    'view["a"]': "index",
+    'view.copy("Z")': "arg-type",
+    'view.fill_double_async(1, None, 3)': "arg-type",
+    'view.props.lanes = 2': "misc",
+    'view.props.nothing': "attr-defined",
+    'view.is_read_only(0)': "call-arg",
+    'view.resize(3)': "attr-defined",
+    'view.T = view': "misc",
+    'Mtl.DType.FLOAT65': "attr-defined",
+    'Mtl.load("a", Mtl.TensorFileMode.MAP)': "call-arg",
+    'Mtl.load("a")[0]': "index",
+    'Mtl.save("a", {}, metadata=["b"])': "arg-type",
 }
 RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "view.dtype.name.upper()", "view.T.connect('notify', print)", "len(Mtl.Device.list())",
@@ -156,8 +156,8 @@ def check_mistakes(mypy, folder, head, wrong, right):
     lines = [line for line in mypy(path).stdout.splitlines() if "error:" in line]
 
     assert len(lines) == len(wrong), "\n".join(lines)
-    for number, message, line in zip(range(head.count("\n") + 2, 99), wrong.values(), lines):
-        assert f"program.py:{number}:" in line and message in line
+    for number, code, line in zip(range(head.count("\n") + 2, 99), wrong.values(), lines):
+        assert f"program.py:{number}:" in line and line.endswith(f"[{code}]"), line
 
 
 def test_mistakes_are_found(mypy, tmp_path):
@@ -174,13 +174,13 @@ buffer = Gst.Buffer.new_allocate(None, 4, None)
 video, audio = GstVideo.VideoInfo.new_from_caps(caps), GstAudio.AudioInfo.new_from_caps(caps)
 """
 GST_WRONG = {
-    "MtlGst.view_from_video_buffer(buffer, audio)": 'incompatible type "AudioInfo"',
-    "MtlGst.map(buffer, 'RGB')": 'incompatible type "str"',
-    "MtlGst.view_from_buffer(buffer, 3.5, 4)": 'incompatible type "float"',
-    "MtlGst.video_caps_from_view([1], 3.5)": 'incompatible type "float"',
-    "MtlGst.Allocator.new(3)": 'matches argument type "int"',
-    "MtlGst.view_from_buffer_with_caps(buffer)": 'Missing positional argument "caps"',
-    "MtlGst.map(buffer).nothing": 'has no attribute "nothing"',
+    "MtlGst.view_from_video_buffer(buffer, audio)": "arg-type",
+    "MtlGst.map(buffer, 'RGB')": "arg-type",
+    "MtlGst.view_from_buffer(buffer, 3.5, 4)": "arg-type",
+    "MtlGst.video_caps_from_view([1], 3.5)": "arg-type",
+    "MtlGst.Allocator.new(3)": "call-overload",
+    "MtlGst.view_from_buffer_with_caps(buffer)": "call-arg",
+    "MtlGst.map(buffer).nothing": "attr-defined",
 }
 GST_RIGHT = [
     "with MtlGst.map(buffer, video, Gst.MapFlags.READ | Gst.MapFlags.WRITE) as v: v[0] = 1",
@@ -209,26 +209,26 @@ texture, surface = Gdk.Texture.new_from_filename('a'), cairo.ImageSurface(cairo.
 layout, paintable = Mtl.StridedLayout([2, 3], itemsize=4), MtlGtk.ViewPaintable()
 """
 GTK_WRONG = {
-    "MtlGtk.texture_from_view(view, 3.5)": 'incompatible type "float"',
-    "MtlGtk.texture_from_view(view).T": 'has no attribute "T"',
-    "MtlGtk.view_from_texture(view)": 'incompatible type "StridedView"',
-    "MtlGtk.download_texture(texture, 3.5)": 'incompatible type "float"',
-    "MtlGtk.download_texture_async(texture, callback=3)": 'incompatible type "int"',
-    "MtlGtk.download_texture_async(texture).T": 'has no attribute "T"',
-    "MtlGtk.colorize(view, 'heat', '0', 1)": 'incompatible type "str"',
-    "MtlGtk.colorize_async()": 'Missing positional argument "view"',
-    "MtlGtk.ColorMap.GREEN": 'has no attribute "GREEN"',
-    "MtlGtk.memory_format_from_pixel('u1')": 'Missing positional argument "channels"',
-    "MtlGtk.pixel_from_memory_format('R8G8B8')": 'incompatible type "str"',
-    "MtlGtk.surface_from_view(view, 'RGB24')": 'incompatible type "str"',
-    "MtlGtk.view_from_surface(texture)": 'incompatible type "Texture"',
-    "MtlGtk.view_from_dmabuf('a', 0, layout, 'u1')": 'incompatible type "str"',
-    "MtlGtk.texture_from_dmabuf(None, 3, 0, layout, 2.5)": 'incompatible type "float"',
-    "paintable.set_view(view, flags=Mtl.Order.C)": 'incompatible type "Order"',
-    "paintable.set_color_map()": 'Missing positional argument "color_map"',
-    "MtlGtk.ViewPaintable(size=3)": "Unexpected keyword argument",
-    "paintable.invalidate((0, 0, 1))": 'incompatible type "tuple[int, int, int]"',
-    "paintable.props.error = None": "is read-only",
+    "MtlGtk.texture_from_view(view, 3.5)": "arg-type",
+    "MtlGtk.texture_from_view(view).T": "attr-defined",
+    "MtlGtk.view_from_texture(view)": "arg-type",
+    "MtlGtk.download_texture(texture, 3.5)": "arg-type",
+    "MtlGtk.download_texture_async(texture, callback=3)": "arg-type",
+    "MtlGtk.download_texture_async(texture).T": "attr-defined",
+    "MtlGtk.colorize(view, 'heat', '0', 1)": "arg-type",
+    "MtlGtk.colorize_async()": "call-arg",
+    "MtlGtk.ColorMap.GREEN": "attr-defined",
+    "MtlGtk.memory_format_from_pixel('u1')": "call-arg",
+    "MtlGtk.pixel_from_memory_format('R8G8B8')": "arg-type",
+    "MtlGtk.surface_from_view(view, 'RGB24')": "arg-type",
+    "MtlGtk.view_from_surface(texture)": "arg-type",
+    "MtlGtk.view_from_dmabuf('a', 0, layout, 'u1')": "arg-type",
+    "MtlGtk.texture_from_dmabuf(None, 3, 0, layout, 2.5)": "arg-type",
+    "paintable.set_view(view, flags=Mtl.Order.C)": "arg-type",
+    "paintable.set_color_map()": "call-arg",
+    "MtlGtk.ViewPaintable(size=3)": "call-arg",
+    "paintable.invalidate((0, 0, 1))": "arg-type",
+    "paintable.props.error = None": "misc",
 }
 GTK_RIGHT = [
     "MtlGtk.texture_from_view(numpy.zeros((2, 3)), 'gray',"
@@ -265,17 +265,13 @@ def test_mistakes_with_gtk_are_found(mypy, tmp_path):
 
 def test_help():
     for function, words in {
-        Mtl.asview: "without a", Mtl.from_dlpack: "(x, /, *, device=None, copy=None)",
+        Mtl.from_dlpack: "(x, /, *, device=None, copy=None)",
         Mtl.mpi_datatype: "view.get_buffer()", Mtl.StridedView.reshape: "(self, /, *shape, order='C', copy=None)",
         Mtl.StridedView.sum: "numpy.ndarray.sum()",
         Mtl.StridedView.swap_axes: "swap_axes(self, axis_a:int, axis_b:int) -> Mtl.StridedView",
-        Mtl.StridedView.shape: "The extents, a tuple", Mtl.Buffer.nbytes: "size in bytes",
         Mtl.StridedView.__dlpack__: "max_version=None",
         Mtl.StridedView.copy: "(self, /, order='C', cancellable=None)",
         Mtl.StridedView.astype: "(self, /, dtype, order='K', copy=True)",
         Mtl.load: "(path, *, mode=", Mtl.save: "(path, tensors, *, dtype=None, max_shard",
-        Mtl.TensorFile.metadata: "in a new dict", Mtl.TensorFileEntry.shape: "a tuple",
-        Mtl.TensorFile.open_async: "the result can be awaited",
-        Mtl.StridedView.copy_from_async: "the result can be awaited",
     }.items():
         assert words in pydoc.plain(pydoc.render_doc(function)), function

@@ -10,6 +10,7 @@ from gi.repository import Mtl
 
 from conftest import elements, first_byte, tensor, zeros
 from dlpack_structs import Producer
+from says import says
 
 
 @pytest.fixture
@@ -110,16 +111,16 @@ def test_an_index_that_fails(result):
     view = Mtl.arange(12, dtype="int32").reshape(3, 4)
     for use in (lambda: view[Index()], lambda: view[0, Index()], lambda: view[Index():],
                 lambda: view.__setitem__(Index(), 1), lambda: Mtl.StridedLayout((3, 4))[Index()]):
-        with pytest.raises(TypeError, match="__index__ returned non-int"):
+        with pytest.raises(TypeError, match="__index__"):
             use()
 
 
 @pytest.mark.any_memory
 def test_does_not_fit(pair):
     _, view = pair
-    with pytest.raises(ValueError, match="cannot be broadcast"):
+    with pytest.raises(ValueError, match=says("(2,)", "(5, 6)")):
         view[0] = [1, 2]
-    with pytest.raises(ValueError, match="does not fit int32"):
+    with pytest.raises(ValueError, match=says(2**40, "int32")):
         view[...] = 2**40
     with pytest.raises(TypeError):
         del view[0]
@@ -152,7 +153,7 @@ def test_many_dimensions():
     assert view[(0,) * 20].tolist() == [0, 5, 0]
     assert view.permute(*reversed(range(21))).shape == (3,) + (1,) * 20
     assert view.reshape(3, *(1,) * 63).ndim == 64
-    with pytest.raises(ValueError, match="65"):
+    with pytest.raises(ValueError, match=says(65)):
         view.reshape(3, *(1,) * 64)
 
 

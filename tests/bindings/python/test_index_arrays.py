@@ -10,6 +10,7 @@ from gi.repository import Mtl
 
 from conftest import HOST
 from dlpack_structs import Producer, floats
+from says import says
 
 # Also those that NumPy has not.
 TYPES = ["bool", "int8", "uint16", "int64", "uint64", "float16", "bfloat16", "float32", "float64",
@@ -162,14 +163,14 @@ def test_scalars_of_arrays_are_integers():
 def test_several_lanes():
     view = Mtl.from_dlpack(Producer(floats(*range(8)), (4,), lanes=2))
 
-    with pytest.raises(NotImplementedError, match=r"several lanes: view.to_dtype\(view.dtype\)"):
+    with pytest.raises(NotImplementedError, match=says("view.to_dtype(view.dtype)")):
         view[[3, 1]]
     assert view.to_dtype(view.dtype)[[3, 1]].tolist() == [[6, 7], [2, 3]]
 
 
 def test_of_a_layout_are_refused():
     for key in ([0], True, np.array([0]), np.array([True])):
-        with pytest.raises(TypeError, match="lists, arrays or bool"):
+        with pytest.raises(TypeError):
             Mtl.StridedLayout([2, 3])[key]
     assert Mtl.StridedLayout([2, 3])[np.array(1)].shape == (3,)
 

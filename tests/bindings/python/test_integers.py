@@ -297,11 +297,11 @@ def test_what_is_no_device_of_the_memory(pair, exception):
 
 
 def test_pairs_with_too_many_digits_to_print():
-    with pytest.raises(BufferError, match="thousands of digits is not a valid"):
+    with pytest.raises(BufferError, match="DLPack"):
         Mtl.from_dlpack(iota(3), device=(10**5000, 0))
-    with pytest.raises(BufferError, match="thousands of digits is not a valid"):
+    with pytest.raises(BufferError, match="DLPack"):
         iota(3).__dlpack__(dl_device=(1, -10**5000))
-    with pytest.raises(ValueError, match="thousands of digits is not a version"):
+    with pytest.raises(ValueError, match="max_version"):
         iota(3).__dlpack__(max_version=(-10**5000, 0))
 
 

@@ -12,6 +12,7 @@ import pytest
 from gi.repository import Mtl
 
 from conftest import SEED
+from says import says, tells
 
 pytest.importorskip("mpi4py", reason="mpi4py is among the pinned peers only")
 
@@ -81,8 +82,7 @@ def test_halo_exchange(n, tmp_path):
     assert np.array_equal(np.load(path), heat((90, 70), 200))
     assert output.startswith(f"{n} processes, ")
     change = np.abs(heat((90, 70), 200) - heat((90, 70), 199)).max()
-    assert f"greatest change in step 200: {change:.6f}\n" in output
-    assert f"mean temperature: {heat((90, 70), 200).mean():.6f}\n" in output
+    assert tells(output, f"{change:.6f}", f"{heat((90, 70), 200).mean():.6f}")
     # The reference shows what four print.
     assert n != 4 or output == EXAMPLE.with_suffix(".txt").read_text()
 
@@ -113,7 +113,7 @@ def test_elements_are_those_of_mpi(tmp_path):
 
 def test_refusals():
     view = Mtl.StridedView.new_zeros(None, Mtl.DType.FLOAT4_E2M1FN, [8])
-    with pytest.raises(NotImplementedError, match="4 bits"):
+    with pytest.raises(NotImplementedError, match=says(4)):
         Mtl.mpi_datatype(view)
-    with pytest.raises(TypeError, match="ndarray is not a view"):
+    with pytest.raises(TypeError, match="ndarray"):
         Mtl.mpi_datatype(np.zeros(3))

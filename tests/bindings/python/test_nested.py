@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from gi.repository import Mtl
 
+from says import says
+
 ROWS = np.arange(6, dtype="f4").reshape(2, 3)
 
 
@@ -76,7 +78,7 @@ def test_iterables_are_lists(values):
 def test_ragged_is_refused(values):
     for make in (Mtl.array, Mtl.asview, lambda x: Mtl.array(x, "f8"),
                  lambda x: Mtl.zeros((2, 2, 3)).__setitem__(..., x)):
-        with pytest.raises(ValueError, match="shapes: that at 1|different"):
+        with pytest.raises(ValueError):
             make(values)
 
 
@@ -86,26 +88,26 @@ def test_ragged_is_refused(values):
 def test_what_holds_no_numbers_is_refused(values):
     for make in (Mtl.array, Mtl.asview, lambda x: Mtl.array(x, "u1"),
                  lambda x: Mtl.zeros(1).__setitem__(..., x)):
-        with pytest.raises((TypeError, ValueError), match="number|buffer|different"):
+        with pytest.raises((TypeError, ValueError)):
             make(values)
 
 
 def test_lists_that_hold_themselves_end():
     values = [1]
     values[0] = values
-    with pytest.raises(ValueError, match="deep"):
+    with pytest.raises(ValueError, match=says(64)):
         Mtl.array(values)
 
 
 def test_numbers_have_to_fit_and_arrays_are_converted():
     view = Mtl.zeros(3, "u1")
     for values in ([1, 2, 300], range(298, 301), iter([1, 2, 300])):
-        with pytest.raises(ValueError, match="300|298"):
+        with pytest.raises(ValueError, match=f"{says(300)}|{says(298)}"):
             view[:] = values
         assert view.tolist() == [0, 0, 0]
     for make in (lambda: Mtl.array(range(300), "u1"), lambda: Mtl.array([range(300)], "u1"),
                  lambda: Mtl.asview([ROWS[0], [1, 2, 300]], "u1")):
-        with pytest.raises(ValueError, match="256|300"):
+        with pytest.raises(ValueError, match=f"{says(256)}|{says(300)}"):
             make()
     assert Mtl.array([np.array([300])], "u1").tolist() == [[44]]
 
@@ -116,7 +118,7 @@ def test_types_of_ml_dtypes():
     assert Mtl.array([row, row]).dtype == "bfloat16"
     assert Mtl.asview([row, [1, 2]], "bf16").tolist() == [[1, 2], [1, 2]]
     assert Mtl.array([row, ROWS[0, :2]]).dtype == np.result_type(ml_dtypes.bfloat16, "f4")
-    with pytest.raises(TypeError, match="bfloat16, float16: choose one with dtype"):
+    with pytest.raises(TypeError, match=says("bfloat16", "float16", "dtype")):
         Mtl.array([row, ROWS[0, :2].astype("f2")])
     assert Mtl.array([row, ROWS[0, :2].astype("f2")], "f4").tolist() == [[1, 2], [0, 1]]
 
@@ -160,7 +162,7 @@ assert row.tolist() == [0, 2, 4]
 try:
     Mtl.array([row, [1, 2, 3]])
 except TypeError as error:
-    assert "float32, int64: choose one with dtype" in str(error)
+    assert all(word in str(error) for word in ("float32", "int64", "dtype"))
 else:
     raise AssertionError
 """

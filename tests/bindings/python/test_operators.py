@@ -14,6 +14,7 @@ from gi.repository import Mtl
 
 from conftest import HOST
 from dlpack_structs import Producer
+from says import says
 
 try:
     import ml_dtypes
@@ -141,7 +142,7 @@ def test_read_only_views_are_not_written(write):
 def test_read_only_views_are_not_written_by_index(key):
     view = Mtl.asview(np.array([3.0])).as_read_only()
 
-    with pytest.raises(ValueError, match=r"The view of shape \(1,\) is read-only"):
+    with pytest.raises(ValueError, match=says("(1,)")):
         view[key] = 1
     assert view[key].tolist() in ([3], [[3]]) and not view[key].is_read_only()
 
@@ -152,7 +153,7 @@ def test_packed_types_are_read_by_numpy_only(write):
     view = Mtl.asview([3.0]).astype("float4_e2m1fn")
 
     assert (view + view).tolist() == [6] and (view == 3).tolist() == [True]
-    with pytest.raises(ValueError, match="NumPy cannot write packed float4_e2m1fn.*assign"):
+    with pytest.raises(ValueError, match="float4_e2m1fn"):
         write(view)
     view[...] = view + view
     assert view.tolist() == [6]
@@ -187,8 +188,7 @@ USES = [lambda view: view + 1, lambda view: 1 - view, lambda view: -view,
 def test_memory_that_the_host_does_not_reach(use):
     view = Mtl.from_dlpack(Producer(0xdead0000, (2,), device=(2, 0)))
 
-    with pytest.raises(BufferError, match=r"“Foreign device \(2, 0\)”: copy the elements to the "
-                                          "host with the library that made them"):
+    with pytest.raises(BufferError, match=says("“Foreign device (2, 0)”")):
         use(view)
 
 
@@ -246,10 +246,10 @@ def test_numbers():
     assert operator.index(Mtl.asview(5)) == 5 and [1, 2, 3][Mtl.asview(1)] == 2
     assert complex(Mtl.asview([1 + 2j])) == 1 + 2j and complex(Mtl.asview(2)) == 2
     for value in (True, 1.0, [1], 1j):
-        with pytest.raises(TypeError, match="one integer, without dimensions"):
+        with pytest.raises(TypeError):
             operator.index(Mtl.asview(value))
     for convert in (int, float, complex):
-        with pytest.raises(TypeError, match="2 elements is not a single number"):
+        with pytest.raises(TypeError, match=says(2)):
             convert(Mtl.asview([1, 2]))
     assert bytearray(Mtl.asview(np.array([1, 2], np.uint8))) == b"\1\2"
 
@@ -259,7 +259,7 @@ def test_equality_is_by_element():
 
     assert (view == [1, 5, 3]).tolist() == [True, False, True]
     assert (view != view[...]).tolist() == [False] * 3 and type(view == view) is np.ndarray
-    with pytest.raises(ValueError, match="ambiguous"):
+    with pytest.raises(ValueError, match=says("any()", "all()")):
         bool(view == view)
     assert view in [view] and view.equal(view[...]) and view.array_equal(view.copy())
 
@@ -280,7 +280,6 @@ WITHOUT_NUMPY = """
         try:
             eval(use)
         except ModuleNotFoundError as error:
-            assert "NumPy" in str(error) and "not installed" in str(error), error
             assert error.name == "numpy"
         else:
             raise AssertionError(use)
@@ -288,7 +287,7 @@ WITHOUT_NUMPY = """
         try:
             eval(use)
         except AttributeError as error:
-            assert "not installed" in str(error) and error.__cause__.name == "numpy"
+            assert error.__cause__.name == "numpy"
         else:
             raise AssertionError(use)
     assert not hasattr(view, "sum") and "sum" not in dir(view) and "shape" in dir(view)
@@ -370,6 +369,6 @@ def test_memory_of_a_device_can_be_copied():
     device = Mtl.Device.get_default()
     view = Mtl.asview([1.0, 2.0]).to_device(device, Mtl.StorageMode.PRIVATE)
 
-    with pytest.raises(BufferError, match="to_device.Mtl.Device.get_host"):
+    with pytest.raises(BufferError, match=says("to_device(Mtl.Device.get_host(), Mtl.StorageMode.HOST)")):
         view + 1
     assert (view.to_device(HOST, Mtl.StorageMode.HOST) + 1).tolist() == [2, 3]

@@ -89,9 +89,9 @@ def test_properties_cannot_be_written(whole):
         attribute, value = spec.name.replace("-", "_"), whole.get_property(spec.name)
         assert spec.flags & GObject.ParamFlags.READABLE
         assert not spec.flags & GObject.ParamFlags.WRITABLE
-        with pytest.raises(TypeError, match="not writable"):
+        with pytest.raises(TypeError, match=spec.name):
             whole.set_property(spec.name, value)
-        with pytest.raises(TypeError, match="not writable"):
+        with pytest.raises(TypeError, match=spec.name):
             setattr(whole.props, attribute, value)
 
 

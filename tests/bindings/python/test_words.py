@@ -12,6 +12,7 @@ from gi.overrides import _mtl_numpy
 from gi.repository import Mtl
 
 from conftest import HOST
+from says import says
 
 FIRST = Mtl.asview([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
@@ -28,13 +29,6 @@ def test_exceptions_name_the_function(call, name):
     with pytest.raises(TypeError) as info:
         call()
     assert str(info.value).removeprefix("Mtl.").startswith(name)
-
-
-def test_no_function_has_another_name():
-    for cls in (Mtl.StridedView, Mtl.Buffer, Mtl.StridedLayout, Mtl.TensorFile, Mtl.DType):
-        for name, function in vars(cls).items():
-            if callable(function) and hasattr(function, "__code__"):
-                assert function.__name__ == name and "<locals>" not in function.__qualname__
 
 
 def test_a_device_is_readable():
@@ -59,29 +53,29 @@ def test_transpose_of_none_is_numpys():
 
 def test_reshape_in_an_order_that_needs_a_copy():
     for shape in ((6,), (3, 2), (-1, 2)):
-        with pytest.raises(ValueError, match=r"\(3, 2\).*copy=True") as info:
+        with pytest.raises(ValueError, match=says("(3, 2)", "copy=True")) as info:
             FIRST.reshape(*shape, order="F")
         assert info.value.__cause__.matches(Mtl.error_quark(), Mtl.Error.NEEDS_COPY)
         wanted = np.asarray(FIRST).reshape(shape, order="F")
         assert FIRST.reshape(*shape, order="F", copy=True).tolist() == wanted.tolist()
-    with pytest.raises(ValueError, match="6 elements"):
+    with pytest.raises(ValueError, match=says(6, "(2, 4)")):
         FIRST.reshape(4, 2, order="F")
 
 
 def test_names_of_members():
     assert FIRST.is_contiguous("C") and FIRST.is_contiguous(order="c")
     assert FIRST.T.is_contiguous("F") and not FIRST.is_contiguous("F")
-    with pytest.raises(ValueError, match="'Z' is not a Order|'Z' is not an? ") as info:
+    with pytest.raises(ValueError, match="'Z'") as info:
         FIRST.is_contiguous("Z")
     assert info.value.__context__ is None
-    with pytest.raises(TypeError, match="argument axis: str is not an integer") as info:
+    with pytest.raises(TypeError, match=says("axis", "str")) as info:
         FIRST.get_extent("0")
     assert info.value.__context__ is None
 
 
 @pytest.mark.parametrize("name", [*_mtl_numpy._INSTEAD])
 def test_views_say_what_to_use(name):
-    with pytest.raises(AttributeError, match=f"views have no {name}: .{{20,}}") as info:
+    with pytest.raises(AttributeError, match=says(name)) as info:
         getattr(FIRST, name)
     for advised in re.findall(r"(\w+)\(", str(info.value)):
         assert hasattr(FIRST, advised) or hasattr(np, advised)
@@ -91,7 +85,7 @@ def test_views_say_what_to_use(name):
 def test_a_tensor_without_a_name_is_told_of(tmp_path):
     Mtl.save(tmp_path / "a.npy", FIRST)
     Mtl.save(tmp_path / "a.safetensors", {"x": FIRST})
-    with pytest.raises(KeyError, match="stack.*''"):
+    with pytest.raises(KeyError, match=says("stack", "''")):
         Mtl.load(tmp_path / "a.npy")["stack"]
     assert Mtl.load(tmp_path / "a.npy")[""].array_equal(FIRST)
     with pytest.raises(KeyError) as info:
@@ -105,16 +99,15 @@ def test_the_module_of_pip_says_what_to_use():
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     for name in ("load", "save", "array", "Mtl"):
-        with pytest.raises(AttributeError, match="from gi.repository import Mtl") as info:
+        with pytest.raises(AttributeError, match=says(repr(name), "from gi.repository import Mtl")):
             getattr(module, name)
-        assert repr(name) in str(info.value)
 
 
 def test_jax_and_what_must_not_be_written(tmp_path):
     jax = pytest.importorskip("jax")
     Mtl.save(tmp_path / "a.safetensors", {"x": FIRST.astype("f4")})
     mapped = Mtl.load(tmp_path / "a.safetensors", mode="map")["x"]
-    with pytest.raises(BufferError, match="jax.numpy.asarray.*mode='read'"):
+    with pytest.raises(BufferError, match=says("jax.numpy.asarray", "mode='read'")):
         jax.dlpack.from_dlpack(mapped)
     assert jax.numpy.asarray(mapped).tolist() == mapped.tolist()
     for view in (mapped.copy(), Mtl.load(tmp_path / "a.safetensors", mode="read")["x"]):

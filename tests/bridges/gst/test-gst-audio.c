@@ -308,7 +308,7 @@ test_meta_offsets (void)
   g_assert_true (get_element (last, 0, 0, 0) == get_element (view, 0, 2, 0) + 102);
 
   assert_fails (mtl_gst_view_from_audio_buffer_channel (buffer, &info, 3, GST_MAP_READ, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "no channel 3");
+                MTL_ERROR_OUT_OF_BOUNDS, "3");
 }
 
 static void
@@ -322,7 +322,7 @@ test_meta_memories (void)
   gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, 40, NULL));
   gst_buffer_add_audio_meta (buffer, &info, 10, NULL);
   assert_fails (mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error),
-                MTL_ERROR_NEEDS_COPY, "2 memories");
+                MTL_ERROR_NEEDS_COPY, "2");
 
   for (guint channel = 0; channel < 2; channel++)
     {
@@ -351,22 +351,22 @@ test_meta_and_info (void)
   meta = gst_buffer_add_audio_meta (buffer, &info, 10, NULL);
   set_audio_info (&other, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_NON_INTERLEAVED);
   assert_fails (mtl_gst_view_from_audio_buffer (buffer, &other, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "2 non-interleaved channels");
+                MTL_ERROR_INVALID_ARGUMENT, "2");
   set_audio_info (&other, GST_AUDIO_FORMAT_U8, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
   assert_fails (mtl_gst_view_from_audio_buffer (buffer, &other, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "U8");
 
   meta->info.finfo = NULL;
   assert_fails (mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "no format");
+                MTL_ERROR_INVALID_ARGUMENT, "S16LE & 2");
   assert_fails (mtl_gst_view_from_audio_buffer (buffer, NULL, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "no format");
+                MTL_ERROR_INVALID_ARGUMENT, "gst_audio_info_set_format()");
 
   assert_fails (mtl_gst_view_from_audio_buffer (plain, NULL, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "needs a GstAudioInfo");
+                MTL_ERROR_INVALID_ARGUMENT, "GstAudioInfo");
   gst_audio_info_init (&other);
   assert_fails (mtl_gst_view_from_audio_buffer (plain, &other, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "no format");
+                MTL_ERROR_INVALID_ARGUMENT, "gst_audio_info_set_format()");
 }
 
 static void
@@ -377,7 +377,7 @@ test_no_samples (void)
 
   set_audio_info (&info, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
   assert_fails (mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "has 3 bytes; a view needs at least 1 audio frame");
+                MTL_ERROR_INVALID_ARGUMENT, "3 & 1");
 }
 
 /* Channels that no meta has offsets of need not be looked at one by one. */
@@ -391,7 +391,7 @@ test_many_channels (void)
   set_audio_info (&info, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
   info.channels = G_MAXINT;
   assert_fails (mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "2147483647 channels of 2 bytes");
+                MTL_ERROR_INVALID_ARGUMENT, "2147483647 & 2");
   g_assert_cmpint (g_get_monotonic_time () - start, <, G_USEC_PER_SEC / 4);
 }
 

@@ -240,14 +240,14 @@ test_wrong_format (void)
 
   meta->n_planes = 2;
   assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "2 planes");
+                MTL_ERROR_INVALID_ARGUMENT, "2");
   meta->n_planes = G_MAXUINT;
   assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "4294967295 planes");
+                MTL_ERROR_INVALID_ARGUMENT, "4294967295");
   meta->n_planes = 3;
   meta->format = GST_VIDEO_FORMAT_UNKNOWN;
   assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "unknown");
+                MTL_ERROR_INVALID_ARGUMENT, "0");
 
   set_info (&info, GST_VIDEO_FORMAT_I420, 16, 8);
   meta->format = 12345;
@@ -259,7 +259,7 @@ test_wrong_format (void)
   meta->format = GST_VIDEO_FORMAT_I420;
   info.finfo = NULL;
   assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "no format");
+                MTL_ERROR_INVALID_ARGUMENT, "gst_video_info_set_format()");
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
 }
 
@@ -295,7 +295,7 @@ test_no_pixels (void)
       meta->width = sizes[i][0];
       meta->height = sizes[i][1];
       assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
-                    MTL_ERROR_INVALID_ARGUMENT, "at least 1");
+                    MTL_ERROR_INVALID_ARGUMENT, "1");
     }
 
   set_info (&info, GST_VIDEO_FORMAT_GRAY8, 8, 8);

@@ -26,12 +26,10 @@ test_shapes_and_elements (void)
   g_autoptr (MtlStridedView) pixels = view_new (MTL_DTYPE_UINT8, DIMS (4, 6, 3));
   g_autoptr (MtlStridedView) none = slice (pixels, "1:1");
 
-  assert_refused (narrow, &rgb, MTL_ERROR_INVALID_ARGUMENT,
-                  "Plane 0 of the video format RGB: the shape has to be (4, 6, 3),"
-                  " not (4, 5, 3)");
-  assert_refused (one, &gray, MTL_ERROR_INVALID_ARGUMENT, "(4, 6), not (4, 6, 1)");
-  assert_refused (words, &rgb, MTL_ERROR_INVALID_ARGUMENT, "uint8, not uint16");
-  assert_refused (none, &rgb, MTL_ERROR_INVALID_ARGUMENT, "not (0, 6, 3)");
+  assert_refused (narrow, &rgb, MTL_ERROR_INVALID_ARGUMENT, "0 & RGB & (4, 6, 3) & (4, 5, 3)");
+  assert_refused (one, &gray, MTL_ERROR_INVALID_ARGUMENT, "(4, 6) & (4, 6, 1)");
+  assert_refused (words, &rgb, MTL_ERROR_INVALID_ARGUMENT, "uint8 & uint16");
+  assert_refused (none, &rgb, MTL_ERROR_INVALID_ARGUMENT, "(0, 6, 3)");
   assert_refused (none, NULL, MTL_ERROR_INVALID_ARGUMENT, "(0, 6, 3)");
 }
 
@@ -41,13 +39,13 @@ test_strides (void)
   static const struct
   {
     const char *slice;
-    const char *reason;
+    const char *values;
   } cases[] = {
-    { "::-1", "reverse order" },
-    { ":, ::-1", "not -4" },
-    { ":, ::2", "not 8" },
-    { "..., ::-1", "channels of a pixel" },
-    { "..., :3", "3 elements apart, not 4" },
+    { "::-1", "(-32, 4, 1)" },
+    { ":, ::-1", "-4" },
+    { ":, ::2", "8" },
+    { "..., ::-1", "(32, 4, -1)" },
+    { "..., :3", "3 & 4" },
   };
   g_autoptr (MtlStridedView) view = view_new (MTL_DTYPE_UINT8, DIMS (6, 8, 4));
 
@@ -61,9 +59,8 @@ test_strides (void)
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (part, MTL_ORDER_C, NULL, &error);
 
-      assert_refused (part, &info, MTL_ERROR_NEEDS_COPY, cases[i].reason);
-      assert_refused (part, &info, MTL_ERROR_NEEDS_COPY, "copy the view");
-      assert_refused (part, NULL, MTL_ERROR_NEEDS_COPY, "copy");
+      assert_refused (part, &info, MTL_ERROR_NEEDS_COPY, cases[i].values);
+      assert_refused (part, NULL, MTL_ERROR_NEEDS_COPY, "");
       assert_last_user (get_buffer (copy, &info));
       assert_last_user (get_buffer (copy, NULL));
     }
@@ -76,10 +73,10 @@ test_overlapping_rows (void)
   g_autoptr (GBytes) bytes = g_bytes_new_take (g_malloc0 (64), 64);
   static const gint64 strides[][2] = { { 5, 1 }, { 0, 1 }, { 6, 0 }, { 1, 4 } };
   static const char *const reasons[] = {
-    "the rows overlap: they have 6 elements and are 5 apart",
-    "the rows overlap: they have 6 elements and are 0 apart",
-    "1 elements apart, not 0",
-    "1 elements apart, not 4",
+    "6 & 5",
+    "6 & 0",
+    "1 & 0",
+    "1 & 4",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (strides); i++)
@@ -110,8 +107,7 @@ test_unaligned (void)
       return;
     }
 
-  assert_refused (view, &gray, MTL_ERROR_NEEDS_COPY,
-                  "not a multiple of the 2 bytes");
+  assert_refused (view, &gray, MTL_ERROR_NEEDS_COPY, "2");
   assert_last_user (get_buffer (view, NULL));
 }
 
@@ -125,15 +121,13 @@ test_numbers_of_views (void)
   g_autoptr (MtlStridedView) u = view_new (MTL_DTYPE_UINT8, DIMS (2, 4));
   MtlStridedView *views[] = { y, u, y, u };
 
-  assert_refused (y, &i420, MTL_ERROR_INVALID_ARGUMENT, "3 views, one for each plane, not 1");
+  assert_refused (y, &i420, MTL_ERROR_INVALID_ARGUMENT, "3 & 1");
   assert_fails (mtl_gst_video_buffer_from_views (views, 4, &i420, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "3 views, one for each plane, not 4");
+                MTL_ERROR_INVALID_ARGUMENT, "3 & 4");
   assert_fails (mtl_gst_video_buffer_from_views (NULL, 0, &i420, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "not 0");
+                MTL_ERROR_INVALID_ARGUMENT, "0");
   assert_fails (mtl_gst_video_buffer_from_views (views, 3, &i420, &error),
-                MTL_ERROR_INVALID_ARGUMENT,
-                "Plane 2 of the video format I420: the shape has to be (2, 4),"
-                " not (4, 8)");
+                MTL_ERROR_INVALID_ARGUMENT, "2 & I420 & (2, 4) & (4, 8)");
   assert_refused (y, &encoded, MTL_ERROR_NOT_SUPPORTED, "ENCODED");
   assert_refused (y, &packed, MTL_ERROR_NOT_SUPPORTED, "v210");
 }
@@ -226,14 +220,13 @@ test_audio (void)
   g_autoptr (MtlStridedView) separate = trim (whole);
   GstAudioInfo unset;
 
-  assert_audio_refused (view, s16, 3, interleaved, MTL_ERROR_INVALID_ARGUMENT,
-                        "(10, 3), not (10, 2)");
+  assert_audio_refused (view, s16, 3, interleaved, MTL_ERROR_INVALID_ARGUMENT, "(10, 3) & (10, 2)");
   assert_audio_refused (view, GST_AUDIO_FORMAT_F32, 2, interleaved, MTL_ERROR_INVALID_ARGUMENT,
-                        "float32, not int16");
+                        "float32 & int16");
   assert_audio_refused (view, GST_AUDIO_FORMAT_S24LE, 2, interleaved, MTL_ERROR_NOT_SUPPORTED,
                         "S24LE");
   assert_audio_refused (view, s16, 2, planar, MTL_ERROR_NEEDS_COPY,
-                        "F order");
+                        "(2, 1) & mtl_gst_audio_caps_from_view()");
   assert_audio_refused (transposed, s16, 10, interleaved, MTL_ERROR_NEEDS_COPY, "(1, 2)");
   assert_audio_refused (none, s16, 2, interleaved, MTL_ERROR_INVALID_ARGUMENT, "(0, 2)");
   assert_audio_refused (row, s16, 1, interleaved, MTL_ERROR_INVALID_ARGUMENT, "(10,)");
@@ -242,11 +235,11 @@ test_audio (void)
   assert_audio_refused (repeated, s16, 2, planar, MTL_ERROR_NEEDS_COPY, "(1, 0)");
 
   /* Each channel would be a memory, of which GStreamer has 16. */
-  assert_audio_refused (separate, s16, 17, planar, MTL_ERROR_NEEDS_COPY, "ends before");
+  assert_audio_refused (separate, s16, 17, planar, MTL_ERROR_NEEDS_COPY, "");
 
   gst_audio_info_init (&unset);
   assert_fails (mtl_gst_audio_buffer_from_view (view, &unset, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "no format");
+                MTL_ERROR_INVALID_ARGUMENT, "gst_audio_info_set_format()");
 }
 
 int

@@ -65,11 +65,9 @@ test_errors (void)
   g_autoptr (GstBuffer) empty = gst_buffer_new ();
 
   assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT16, DIMS (51), GST_MAP_READ,
-                                          &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "102 bytes");
+                                          &error), MTL_ERROR_OUT_OF_BOUNDS, "102");
   assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (G_MAXINT64), GST_MAP_READ,
-                                          &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "9223372036854775807 bytes");
+                                          &error), MTL_ERROR_OUT_OF_BOUNDS, "9223372036854775807");
   assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (G_MAXINT64, 2),
                                           GST_MAP_READ, &error),
                 MTL_ERROR_OVERFLOW, "9223372036854775807");
@@ -79,10 +77,9 @@ test_errors (void)
   assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_OTHER, DIMS (3), GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0");
   assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (3, 0), GST_MAP_READ,
-                                          &error),
-                MTL_ERROR_INVALID_ARGUMENT, "at least 1");
+                                          &error), MTL_ERROR_INVALID_ARGUMENT, "1");
   assert_fails (mtl_gst_view_from_buffer (empty, MTL_DTYPE_UINT8, DIMS (1), GST_MAP_READ, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "the buffer has 0");
+                MTL_ERROR_OUT_OF_BOUNDS, "0");
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
 }
 
@@ -98,7 +95,7 @@ test_memories (void)
   view = mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (10), GST_MAP_READ, NULL);
   g_assert_nonnull (view);
   assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (11), GST_MAP_READ, &error),
-                MTL_ERROR_NEEDS_COPY, "2 memories");
+                MTL_ERROR_NEEDS_COPY, "2");
   g_assert_cmpuint (gst_buffer_n_memory (buffer), ==, 2);
 }
 

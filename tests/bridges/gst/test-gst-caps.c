@@ -100,14 +100,18 @@ test_video_errors (void)
   assert_fails (mtl_gst_video_caps_from_view (none, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "(0, 6, 3)");
   assert_fails (mtl_gst_video_caps_from_view (rgb, GST_VIDEO_FORMAT_RGBA, 30, 1, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "has to be (4, 6, 4), not (4, 6, 3)");
+                MTL_ERROR_INVALID_ARGUMENT, "(4, 6, 4) & (4, 6, 3)");
   assert_fails (mtl_gst_video_caps_from_view (rgb, GST_VIDEO_FORMAT_GRAY16_LE, 30, 1, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "have to be uint16, not uint8");
+                MTL_ERROR_INVALID_ARGUMENT, "uint16 & uint8");
   assert_fails (mtl_gst_video_caps_from_view (rgb, GST_VIDEO_FORMAT_v210, 30, 1, &error),
                 MTL_ERROR_NOT_SUPPORTED, "v210");
   for (int format = formats->maximum + 1; format < 1000; format++)
-    assert_fails (mtl_gst_video_caps_from_view (rgb, format, 30, 1, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "video format");
+    {
+      g_autofree char *number = g_strdup_printf ("%d", format);
+
+      assert_fails (mtl_gst_video_caps_from_view (rgb, format, 30, 1, &error),
+                    MTL_ERROR_INVALID_ARGUMENT, number);
+    }
   assert_fails (mtl_gst_video_caps_from_view (rgb, -1, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "-1");
   assert_fails (mtl_gst_video_caps_from_view (rgb, any, -1, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
@@ -241,8 +245,7 @@ test_audio_layouts (void)
   assert_fails (mtl_gst_audio_caps_from_view (some, 1, &error), MTL_ERROR_NEEDS_COPY, "(20, 2)");
   assert_fails (mtl_gst_audio_caps_from_view (repeated, 1, &error), MTL_ERROR_NEEDS_COPY,
                 "(1, 0)");
-  assert_fails (mtl_gst_audio_caps_from_view (row, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
-                "1 channel, not (6");
+  assert_fails (mtl_gst_audio_caps_from_view (row, 1, &error), MTL_ERROR_INVALID_ARGUMENT, "1 & 6");
   assert_fails (mtl_gst_audio_caps_from_view (halves, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "float16");
   assert_fails (mtl_gst_audio_caps_from_view (no_channels, 1, &error),

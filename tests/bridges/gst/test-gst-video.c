@@ -84,12 +84,12 @@ test_no_such_part (void)
   set_info (&info, GST_VIDEO_FORMAT_NV12, 16, 8);
   buffer = random_frame_new (&info);
   assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 2, GST_MAP_READ, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "no plane 2: the video format NV12 has 2");
+                MTL_ERROR_OUT_OF_BOUNDS, "2 & NV12");
   assert_fails (
       mtl_gst_view_from_video_buffer_component (buffer, &info, G_MAXUINT, GST_MAP_READ, &error),
-      MTL_ERROR_OUT_OF_BOUNDS, "no component 4294967295");
+      MTL_ERROR_OUT_OF_BOUNDS, "4294967295");
   assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "needs a GstVideoInfo");
+                MTL_ERROR_INVALID_ARGUMENT, "GstVideoInfo");
 }
 
 static void
@@ -147,7 +147,7 @@ test_meta_before_info (void)
 
   set_info (&info, GST_VIDEO_FORMAT_GRAY8, 21, 5);
   assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "21x5 pixels");
+                MTL_ERROR_INVALID_ARGUMENT, "21x5");
   set_info (&info, GST_VIDEO_FORMAT_RGB, 7, 5);
   assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "RGB");
@@ -171,7 +171,7 @@ test_meta_maps_itself (void)
 
   add_gray_meta (buffer, 10, 10, 0, 10)->map = map_elsewhere;
   assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
-                MTL_ERROR_NOT_SUPPORTED, "map function of its own");
+                MTL_ERROR_NOT_SUPPORTED, "GstVideoMeta");
 }
 
 /* Each plane maps its memory only, and none a copy. */
@@ -218,7 +218,7 @@ test_plane_in_two_memories (void)
   gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, 50, NULL));
   add_gray_meta (buffer, 10, 10, 0, 10);
   assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
-                MTL_ERROR_NEEDS_COPY, "2 memories");
+                MTL_ERROR_NEEDS_COPY, "2");
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
 }
 
@@ -239,7 +239,7 @@ test_memory_offset (void)
 
   gst_buffer_get_video_meta (buffer)->offset[0] = 11;
   assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "the 110 bytes");
+                MTL_ERROR_OUT_OF_BOUNDS, "110");
 }
 
 /* Both fields, or one, if each has a buffer of its own. */
@@ -314,44 +314,46 @@ test_wrong_caps (void)
     const char *caps;
     guint plane;
     MtlError code;
-    const char *message;
+    const char *values;
   } cases[] = {
-    { "video/x-raw", 0, MTL_ERROR_INVALID_ARGUMENT, "the field “format”" },
-    { "video/x-raw,format=RGB,width=5", 0, MTL_ERROR_INVALID_ARGUMENT, "the field “height”" },
-    { "video/x-raw,format=RGB,width=[1,5],height=3", 0, MTL_ERROR_INVALID_ARGUMENT, "fixate" },
-    { "video/x-raw,format={RGB,BGR},width=5,height=3", 0, MTL_ERROR_INVALID_ARGUMENT, "fixate" },
+    { "video/x-raw", 0, MTL_ERROR_INVALID_ARGUMENT, "“format”" },
+    { "video/x-raw,format=RGB,width=5", 0, MTL_ERROR_INVALID_ARGUMENT, "“height”" },
+    { "video/x-raw,format=RGB,width=[1,5],height=3", 0, MTL_ERROR_INVALID_ARGUMENT,
+      "gst_caps_fixate()" },
+    { "video/x-raw,format={RGB,BGR},width=5,height=3", 0, MTL_ERROR_INVALID_ARGUMENT,
+      "gst_caps_fixate()" },
     { "video/x-raw,format=RGB,width=5,height=3,framerate=[1/1,9/1]", 0, MTL_ERROR_INVALID_ARGUMENT,
-      "fixate" },
+      "gst_caps_fixate()" },
     { "audio/x-raw,format=U8,rate=1,channels=1,layout={interleaved,non-interleaved}", 0,
-      MTL_ERROR_INVALID_ARGUMENT, "fixate" },
+      MTL_ERROR_INVALID_ARGUMENT, "gst_caps_fixate()" },
     { "tensor/strided,type=uint8,dims=<2,3>,dims-order={row-major,col-major}", 0,
-      MTL_ERROR_INVALID_ARGUMENT, "fixate" },
+      MTL_ERROR_INVALID_ARGUMENT, "gst_caps_fixate()" },
     { "video/x-raw,format=XYZ,width=5,height=3", 0, MTL_ERROR_INVALID_ARGUMENT, "XYZ" },
-    { "video/x-raw,format=RGB,width=5,height=3", 1, MTL_ERROR_OUT_OF_BOUNDS, "no plane 1" },
+    { "video/x-raw,format=RGB,width=5,height=3", 1, MTL_ERROR_OUT_OF_BOUNDS, "1" },
     { "video/x-raw,format=v210,width=5,height=3", 0, MTL_ERROR_NOT_SUPPORTED, "v210" },
-    { "audio/x-raw,format=U8,rate=1", 0, MTL_ERROR_INVALID_ARGUMENT, "the field “channels”" },
+    { "audio/x-raw,format=U8,rate=1", 0, MTL_ERROR_INVALID_ARGUMENT, "“channels”" },
     { "audio/x-raw,format=U8,rate=1,channels=0,layout=interleaved", 0, MTL_ERROR_INVALID_ARGUMENT,
-      "at least 1 channel, not 0" },
+      "1 & 0" },
     { "audio/x-raw,format=U8,rate=1,channels=-2,layout=interleaved", 0, MTL_ERROR_INVALID_ARGUMENT,
-      "at least 1 channel, not -2" },
+      "1 & -2" },
     { "audio/x-raw,format=U8,rate=1,channels=2,layout=interleaved,channel-mask=(bitmask)1", 0,
-      MTL_ERROR_INVALID_ARGUMENT, "1 bits for 2 channels" },
+      MTL_ERROR_INVALID_ARGUMENT, "1 & 2" },
     { "audio/x-raw,format=U8,rate=1,channels=64,layout=interleaved,channel-mask=(bitmask)0xf0f0", 0,
-      MTL_ERROR_INVALID_ARGUMENT, "8 bits for 64 channels" },
+      MTL_ERROR_INVALID_ARGUMENT, "8 & 64" },
     { "audio/x-raw,format=U8,rate=1,channels=2,layout=interleaved,channel-mask=(bitmask)7", 0,
-      MTL_ERROR_INVALID_ARGUMENT, "3 bits for 2 channels" },
+      MTL_ERROR_INVALID_ARGUMENT, "3 & 2" },
     { "audio/x-raw,format=U8,rate=1,channels=1,layout=interleaved,channel-mask=(bitmask)0x40000000",
       0, MTL_ERROR_INVALID_ARGUMENT, "0x40000000" },
     { "audio/x-raw,format=U8,rate=1,channels=1,layout=interleaved", 1, MTL_ERROR_OUT_OF_BOUNDS,
-      "no plane 1" },
+      "1" },
     { "audio/x-raw,format=S24LE,rate=1,channels=1,layout=interleaved", 0,
       MTL_ERROR_NOT_SUPPORTED, "S24LE" },
     { "audio/x-raw,format=ENCODED,rate=1,channels=24", 0, MTL_ERROR_NOT_SUPPORTED, "ENCODED" },
     { "image/jpeg", 0, MTL_ERROR_NOT_SUPPORTED, "image/jpeg" },
     { "video/x-raw,format=RGB,width=5,height=3;video/x-raw", 0, MTL_ERROR_INVALID_ARGUMENT,
-      "1 structure, not 2" },
-    { "ANY", 0, MTL_ERROR_INVALID_ARGUMENT, "1 structure, not 0" },
-    { "EMPTY", 0, MTL_ERROR_INVALID_ARGUMENT, "1 structure, not 0" },
+      "1 & 2" },
+    { "ANY", 0, MTL_ERROR_INVALID_ARGUMENT, "1 & 0" },
+    { "EMPTY", 0, MTL_ERROR_INVALID_ARGUMENT, "1 & 0" },
   };
   g_autoptr (GstBuffer) buffer = random_buffer_new (4000);
 
@@ -363,9 +365,9 @@ test_wrong_caps (void)
       g_assert_nonnull (caps);
       assert_fails (
           mtl_gst_view_from_buffer_with_caps (buffer, caps, cases[i].plane, GST_MAP_READ, &error),
-          cases[i].code, cases[i].message);
+          cases[i].code, cases[i].values);
       assert_fails (mtl_gst_layout_from_caps (caps, cases[i].plane, &dtype, &error),
-                    cases[i].code, cases[i].message);
+                    cases[i].code, cases[i].values);
       g_assert_cmpint (dtype, ==, MTL_DTYPE_OTHER);
     }
 

@@ -96,7 +96,7 @@ const Inspect = GObject.registerClass(class Inspect extends GstVideo.VideoFilter
             y.fill(1);
             v.fill(3);
             this.written = [y.get(5, 7), uv.get(2, 3, 1)];
-            throwsMtl('OUT_OF_BOUNDS', /plane 2/, () => MtlGst.view_from_video_frame(frame, 2));
+            throwsMtl('OUT_OF_BOUNDS', 2, () => MtlGst.view_from_video_frame(frame, 2));
             assertRefused(() => MtlGst.view_from_video_frame(frame, -1));
             equal([y, uv, v].map(view => view.close()), [true, true, true]);
         } catch (error) {
@@ -140,7 +140,7 @@ const tests = {
         equal(filter.shapes, [[6, 8], [3, 4, 2], [3, 4]]);
         equal(filter.distances, [0, 48, 49]);
         equal(filter.written, [1, 3]);
-        throwsMtl('INVALID_ARGUMENT', /not mapped/,
+        throwsMtl('INVALID_ARGUMENT', [],
             () => MtlGst.view_from_video_frame(new GstVideo.VideoFrame()));
     },
 
@@ -228,9 +228,9 @@ const tests = {
         const scores = newView(FLOAT32, [2, 3]);
         equal([MtlGst.buffer_get_n_tensors(buffer), MtlGst.buffer_get_tensor_id(buffer, 0)], [0, null]);
         if (isOld) {
-            throwsMtl('NOT_SUPPORTED', /1\.26/, () =>
+            throwsMtl('NOT_SUPPORTED', 1.26, () =>
                 MtlGst.buffer_add_tensor(buffer, 'scores', scores));
-            throwsMtl('NOT_SUPPORTED', /1\.26/, () => MtlGst.view_from_buffer_tensor(buffer, 0));
+            throwsMtl('NOT_SUPPORTED', 1.26, () => MtlGst.view_from_buffer_tensor(buffer, 0));
             return;
         }
 
@@ -247,12 +247,12 @@ const tests = {
 
     errors() {
         const buffer = newBuffer(40);
-        throwsMtl('OUT_OF_BOUNDS', /40 bytes of the buffer/, () =>
+        throwsMtl('OUT_OF_BOUNDS', 40, () =>
             MtlGst.view_from_buffer_with_caps(buffer, RGB));
-        throwsMtl('INVALID_ARGUMENT', /GstVideoMeta/, () => MtlGst.view_from_video_buffer(buffer));
-        throwsMtl('NEEDS_COPY', /copy/, () =>
+        throwsMtl('INVALID_ARGUMENT', 'GstVideoMeta', () => MtlGst.view_from_video_buffer(buffer));
+        throwsMtl('NEEDS_COPY', 'copy', () =>
             MtlGst.video_buffer_from_view(newView(UINT8, [3, 5, 6]).slice('..., ::2'), RGB_INFO));
-        throwsMtl('NOT_SUPPORTED', /Host/, () =>
+        throwsMtl('NOT_SUPPORTED', 'Host', () =>
             MtlGst.Allocator.new(Mtl.Device.get_host(), Mtl.StorageMode.PRIVATE));
     },
 
@@ -275,8 +275,8 @@ const tests = {
         const pending = [];
         const begin = view => pending.push(view.compute_statistics_async());
 
-        throwsMtl('BUSY', /references/, () => MtlGst.map(buffer, RGB, READ, begin));
-        await rejectsMtl('BUSY', /references/, MtlGst.map(buffer, RGB, READ, async view => {
+        throwsMtl('BUSY', [], () => MtlGst.map(buffer, RGB, READ, begin));
+        await rejectsMtl('BUSY', [], MtlGst.map(buffer, RGB, READ, async view => {
             await null;
             begin(view);
         }));
@@ -319,7 +319,7 @@ const tests = {
 
         // Without map(), nobody knows when the view ends.
         let view = MtlGst.view_from_buffer_with_caps(buffer, RGB);
-        throwsMtl('READ_ONLY', /2 users/, () =>
+        throwsMtl('READ_ONLY', 2, () =>
             MtlGst.view_from_buffer_with_caps(buffer, RGB, 0, WRITE));
         equal(view.close(), true);
         view = MtlGst.view_from_buffer_with_caps(buffer, RGB, 0, WRITE);
@@ -337,7 +337,7 @@ const tests = {
             throw new Error('away');
         }).catch(error => error.message);
 
-        throwsMtl('READ_ONLY', /users/,
+        throwsMtl('READ_ONLY', [],
             () => MtlGst.view_from_buffer_with_caps(buffer, RGB, 0, WRITE));
         equal(await Promise.all([read, failed]), [22, 'away']);
         equal(MtlGst.view_from_buffer_with_caps(buffer, RGB, 0, WRITE).is_read_only(), false);
@@ -396,11 +396,11 @@ const tests = {
             MtlGst.video_caps_from_view(view, GstVideo.VideoFormat.BGRX)), true);
         equal(MtlGst.video_caps_from_view(view, 'bgrx').to_string().includes('BGRx'), true);
         for (const length of [-1, NaN, 1.5, 2 ** 53, '2']) {
-            throws(TypeError, /array of views/,
+            throws(TypeError, [],
                 () => MtlGst.video_buffer_from_views({length}, NV12_INFO));
         }
-        throws(TypeError, /array of views/, () => MtlGst.video_buffer_from_views(view, NV12_INFO));
-        throws(TypeError, /values is null/,
+        throws(TypeError, [], () => MtlGst.video_buffer_from_views(view, NV12_INFO));
+        throws(TypeError, ['values', 'null'],
             () => MtlGst.video_buffer_from_views([null], NV12_INFO));
     },
 
@@ -429,7 +429,7 @@ const tests = {
             equal(MtlGst.view_from_buffer(buffer, 'uint8', [1]).get_address(), address);
 
             // The sample is a user, too.
-            throwsMtl('READ_ONLY', /users/, () => MtlGst.map(buffer, caps, WRITE, () => {}));
+            throwsMtl('READ_ONLY', [], () => MtlGst.map(buffer, caps, WRITE, () => {}));
         }
         equal(nFrames, 5);
         pipeline.set_state(Gst.State.NULL);

@@ -190,7 +190,7 @@ check_drawn_texture (const Format *format)
   if (format->pixel_size == 0)
     assert_no_texture (fd, offset, layout, fourcc, MTL_ERROR_NOT_SUPPORTED, letters);
   else if (format->has_pairs && width % 2 == 1)
-    assert_no_texture (fd, offset, layout, fourcc, MTL_ERROR_INVALID_ARGUMENT, "has to be even");
+    assert_no_texture (fd, offset, layout, fourcc, MTL_ERROR_INVALID_ARGUMENT, letters);
   else
     texture = get_dmabuf_texture (fd, offset, layout, fourcc, g_test_rand_bit (), &error);
 
@@ -237,28 +237,26 @@ test_texture_refused (void)
   g_autoptr (GError) unsupported = NULL;
   int fd = new_dmabuf (64), file = new_file (0), large = new_file (2 * many + 64);
 
-  assert_no_texture (fd, 0, layout, 0, MTL_ERROR_INVALID_ARGUMENT, "not 0");
+  assert_no_texture (fd, 0, layout, 0, MTL_ERROR_INVALID_ARGUMENT, "0");
   assert_no_texture (-1, 0, layout, XRGB8888, MTL_ERROR_INVALID_ARGUMENT, "-1");
-  assert_no_texture (fd, 0, line, XRGB8888, MTL_ERROR_INVALID_ARGUMENT, "has 1 dimension");
-  assert_no_texture (fd, 0, empty, XRGB8888, MTL_ERROR_INVALID_ARGUMENT, "2 rows of 0");
-  assert_no_texture (fd, 0, tall, XRGB8888, MTL_ERROR_OVERFLOW, "2147483648 rows");
+  assert_no_texture (fd, 0, line, XRGB8888, MTL_ERROR_INVALID_ARGUMENT, "1");
+  assert_no_texture (fd, 0, empty, XRGB8888, MTL_ERROR_INVALID_ARGUMENT, "2 & 0");
+  assert_no_texture (fd, 0, tall, XRGB8888, MTL_ERROR_OVERFLOW, "2147483648");
   if (sizeof (gsize) > 4)
-    assert_no_texture (large, 2 * many, layout, XRGB8888, MTL_ERROR_OVERFLOW,
-                       "byte 4294967296");
-  assert_no_texture (fd, 40, layout, XRGB8888, MTL_ERROR_OUT_OF_BOUNDS,
-                     "32 bytes from byte 40");
-  assert_no_texture (file, 0, layout, XRGB8888, MTL_ERROR_OUT_OF_BOUNDS, "has 0");
+    assert_no_texture (large, 2 * many, layout, XRGB8888, MTL_ERROR_OVERFLOW, "4294967296");
+  assert_no_texture (fd, 40, layout, XRGB8888, MTL_ERROR_OUT_OF_BOUNDS, "32 & 40");
+  assert_no_texture (file, 0, layout, XRGB8888, MTL_ERROR_OUT_OF_BOUNDS, "0");
   for (gsize i = 0; i < G_N_ELEMENTS (gaps); i++)
     {
       g_autoptr (MtlStridedLayout) other = new_layout (gaps[i].shape, 3, gaps[i].strides, 3);
 
-      assert_no_texture (fd, 0, other, XRGB8888, MTL_ERROR_NEEDS_COPY, "from top to bottom");
+      assert_no_texture (fd, 0, other, XRGB8888, MTL_ERROR_NEEDS_COPY, "");
     }
 
   assert_no_texture (fd, 0, layout, FOURCC ('?', '?', '?', '?'), MTL_ERROR_NOT_SUPPORTED, "????");
   assert_no_texture (fd, 0, layout, 1, MTL_ERROR_NOT_SUPPORTED, "0x00000001");
   assert_no_texture (fd, 0, layout, FOURCC ('B', 'G', '2', '4'), MTL_ERROR_INVALID_ARGUMENT,
-                     "has 24 bits, not the 32 of");
+                     "24 & 32");
 
   /* What GTK has against it. */
   g_assert_null (get_dmabuf_texture (fd, 0, bytes, FOURCC ('C', '8', ' ', ' '), 0, &unsupported));
@@ -281,7 +279,7 @@ test_texture_refused (void)
   int fd = new_dmabuf (64);
 
   assert_fails (get_dmabuf_texture (fd, 0, layout, XRGB8888, 0, &error), MTL_ERROR_NOT_SUPPORTED,
-                "GTK 4.14");
+                "GTK & 4.14");
   close (fd);
 }
 

@@ -113,17 +113,15 @@ test_refused (void)
 
   fd = new_dmabuf (16);
   assert_refused (file, 0, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT,
-                  "not a DMA-BUF");
+                  "DMA-BUF");
   g_assert_cmpint (pipe (pipes), ==, 0);
   assert_refused (pipes[0], 0, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT,
-                  "not a DMA-BUF");
+                  "DMA-BUF");
   assert_refused (-1, 0, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT, "-1");
   assert_refused (fd, 1, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_OUT_OF_BOUNDS,
-                  "16 bytes from byte 1 on; the DMA-BUF has 16");
-  assert_refused (fd, G_MAXSIZE, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_OUT_OF_BOUNDS,
-                  "has 16");
-  assert_refused (fd, 0, empty, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT,
-                  "at least 1");
+                  "16 & 1 & DMA-BUF");
+  assert_refused (fd, G_MAXSIZE, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_OUT_OF_BOUNDS, "16");
+  assert_refused (fd, 0, empty, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT, "1");
   assert_ended (0);
 
   /* The layout is not of such elements, which shows only then. */
@@ -136,8 +134,7 @@ test_refused (void)
   driver.failure = 0;
 
   g_assert_cmpint (fcntl (fd, F_ADD_SEALS, F_SEAL_WRITE), ==, 0);
-  assert_refused (fd, 0, layout, MTL_DTYPE_UINT8, MTL_BUFFER_FLAGS_NONE, MTL_ERROR_READ_ONLY,
-                  "for writing");
+  assert_refused (fd, 0, layout, MTL_DTYPE_UINT8, MTL_BUFFER_FLAGS_NONE, MTL_ERROR_READ_ONLY, "");
   assert_ended (1);
 
   close (pipes[0]);
@@ -164,12 +161,11 @@ test_position (void)
 
   g_assert_cmpint (lseek (file, 10, SEEK_SET), ==, 10);
   assert_refused (file, 0, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT,
-                  "not a DMA-BUF");
+                  "DMA-BUF");
   assert_position (file, 10);
 
   g_assert_cmpint (lseek (fd, 5000, SEEK_SET), ==, 5000);
-  assert_refused (fd, 4090, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_OUT_OF_BOUNDS,
-                  "has 4096");
+  assert_refused (fd, 4090, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_OUT_OF_BOUNDS, "4096");
   assert_position (fd, 5000);
   view = mtl_gtk_view_from_dmabuf (fd, 0, layout, MTL_DTYPE_UINT8, READ_ONLY, &error);
   g_assert_no_error (error);

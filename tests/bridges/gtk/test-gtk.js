@@ -59,21 +59,21 @@ test('a texture of an array, of channels, and of a copy', () => {
     const texture = MtlGtk.texture_from_view(array, BGRA, PREMULTIPLIED);
     equal(MtlGtk.download_texture(texture, 'uint8', BGRA, PREMULTIPLIED).toArray(), pixels);
 
-    throwsMtl('NEEDS_COPY', /reverse order/, () => MtlGtk.texture_from_view(array.flip(0)));
+    throwsMtl('NEEDS_COPY', [], () => MtlGtk.texture_from_view(array.flip(0)));
     const copied = MtlGtk.texture_from_view(array.flip(0), AUTO, ALLOW_COPY);
     equal(MtlGtk.view_from_texture(copied).toArray(), [pixels[1], pixels[0]]);
-    throwsMtl('INVALID_ARGUMENT', /extent of 3; the view has 4/,
+    throwsMtl('INVALID_ARGUMENT', [3, 4],
         () => MtlGtk.texture_from_view(array, RGB));
-    throws(TypeError, /“view”, not a view, array/, () => MtlGtk.texture_from_view('view'));
+    throws(TypeError, '“view”', () => MtlGtk.texture_from_view('view'));
 });
 
 test('planes of a texture', () => {
     const view = numbers(3, 4, 3);
     const texture = MtlGtk.texture_from_view(view);
     equal(MtlGtk.view_from_texture_plane(texture, 0).get_address(), view.get_address());
-    throwsMtl('OUT_OF_BOUNDS', /no plane 1/, () => MtlGtk.view_from_texture_plane(texture, 1));
+    throwsMtl('OUT_OF_BOUNDS', 1, () => MtlGtk.view_from_texture_plane(texture, 1));
     for (const wrong of [-1, 0.5, 2 ** 32])
-        throws(Error, /./, () => MtlGtk.view_from_texture_plane(texture, wrong));
+        throws(Error, [], () => MtlGtk.view_from_texture_plane(texture, wrong));
 
     const format = Gdk.MemoryFormat.G8_B8R8_420;
     if (format === undefined)       // before GTK 4.20
@@ -97,7 +97,7 @@ test('the formats of textures', () => {
     equal(MtlGtk.pixel_from_memory_format(format), [Mtl.DType.UINT8, BGRA, PREMULTIPLIED]);
     equal(MtlGtk.memory_format_from_pixel(Mtl.DType.FLOAT32, RGB),
         Gdk.MemoryFormat.R32G32B32_FLOAT);
-    throwsMtl('INVALID_ARGUMENT', /int8/, () => MtlGtk.memory_format_from_pixel('int8', RGB));
+    throwsMtl('INVALID_ARGUMENT', 'int8', () => MtlGtk.memory_format_from_pixel('int8', RGB));
 });
 
 test('downloading in the background', async () => {
@@ -105,7 +105,7 @@ test('downloading in the background', async () => {
 
     const pixels = await MtlGtk.download_texture_async(texture, 'uint8', BGR);
     equal(pixels.slice('0, 1').toArray(), [5, 4, 3]);
-    await rejectsMtl('INVALID_ARGUMENT', /float64/,
+    await rejectsMtl('INVALID_ARGUMENT', 'float64',
         MtlGtk.download_texture_async(texture, 'float64'));
     await throwsGio('CANCELLED',
         () => MtlGtk.download_texture_async(texture, 'uint8', BGR, NONE, cancelled()));
@@ -134,7 +134,7 @@ test('a view of what Cairo draws', () => {
     surface = null;
     System.gc();
     equal(view.get_int64([1, 1, 0]), 255);
-    throwsMtl('NOT_SUPPORTED', /format 3/,
+    throwsMtl('NOT_SUPPORTED', 3,
         () => MtlGtk.view_from_surface(new Cairo.ImageSurface(Cairo.Format.A1, 5, 3)));
 });
 
@@ -154,10 +154,10 @@ test('Cairo draws into a view', () => {
     MtlGtk.view_from_surface(surface);
     equal(view.slice('2, 3:').toArray(), [[10, 10, 10, 10], [255, 255, 255, 255]]);
 
-    throwsMtl('INVALID_ARGUMENT', /shape/,
+    throwsMtl('INVALID_ARGUMENT', 'shape',
         () => MtlGtk.surface_from_view(view, Cairo.Format.A8));
     equal(MtlGtk.check_surface(view, Cairo.Format.ARGB32), true);
-    throwsMtl('READ_ONLY', /read-only/,
+    throwsMtl('READ_ONLY', 'read-only',
         () => MtlGtk.surface_from_view(view.as_read_only(), Cairo.Format.ARGB32));
 });
 
@@ -165,11 +165,11 @@ test('colors of numbers', async () => {
     const matrix = [[0, 0.5], [1, NaN]];
     const colors = MtlGtk.colorize(matrix, MtlGtk.ColorMap.GRAY, 0, 1);
     equal(colors.slice('1').toArray(), [[255, 255, 255], [224, 27, 36]]);
-    throwsMtl('INVALID_ARGUMENT', /2 dimensions/, () => MtlGtk.colorize([1, 2], HEAT, 0, 1));
+    throwsMtl('INVALID_ARGUMENT', 2, () => MtlGtk.colorize([1, 2], HEAT, 0, 1));
 
     const expected = MtlGtk.colorize(matrix, HEAT, 0, 1).toArray();
     equal((await MtlGtk.colorize_async(matrix, HEAT, 0, 1)).toArray(), expected);
-    await rejectsMtl('INVALID_ARGUMENT', /2 dimensions/,
+    await rejectsMtl('INVALID_ARGUMENT', 2,
         MtlGtk.colorize_async([1, 2], HEAT, 0, 1));
     await throwsGio('CANCELLED', () => MtlGtk.colorize_async(matrix, HEAT, 0, 1, cancelled()));
     const result = await resultOf(
@@ -184,7 +184,7 @@ test('colors of one\'s own', async () => {
     const bytes = Mtl.array([[0, 0, 0, 0], [255, 128, 0, 255]], 'uint8');
     equal(MtlGtk.colorize_with_colors(matrix, colors, 0, 2.01).slice('1').toArray(), expected);
     equal(MtlGtk.colorize_with_colors(matrix, bytes, 0, 1.5).slice('1').toArray(), expected);
-    throwsMtl('INVALID_ARGUMENT', /2\.5/,
+    throwsMtl('INVALID_ARGUMENT', 2.5,
         () => MtlGtk.colorize_with_colors(matrix, [[0, 2.5, 1]], 0, 1));
 
     const pixels = MtlGtk.colorize_with_colors(matrix, bytes, 0, 1).toArray();
@@ -197,7 +197,7 @@ test('colors of one\'s own', async () => {
     paintable.set_colors([[0, 0, 0], [0, 0.2, 1]], 0, 1);
     paintable.set_view(Mtl.array(matrix, 'float32'));
     equal(shownPixels(paintable).slice('0').toArray(), [[0, 0, 0], [0, 51, 255]]);
-    throwsMtl('INVALID_ARGUMENT', /\(2, 2\)/, () => paintable.set_colors(matrix, 0, 1));
+    throwsMtl('INVALID_ARGUMENT', '(2, 2)', () => paintable.set_colors(matrix, 0, 1));
 });
 
 Gtk.init_check(); // without a screen, too
@@ -270,12 +270,12 @@ test('a paintable of properties', () => {
 test('a paintable shows numbers in colors', () => {
     const view = Mtl.array([[1, 2], [3, 4]], 'float64');
     const paintable = new MtlGtk.ViewPaintable();
-    throwsMtl('INVALID_ARGUMENT', /float64/, () => paintable.set_view(view));
+    throwsMtl('INVALID_ARGUMENT', 'float64', () => paintable.set_view(view));
 
     paintable.set_color_map(HEAT, 1, 4);
     paintable.set_view(view);
     equal(shownPixels(paintable).toArray(), MtlGtk.colorize(view, HEAT, 1, 4).toArray());
-    throwsMtl('INVALID_ARGUMENT', /float64/, () => paintable.set_color_map('none'));
+    throwsMtl('INVALID_ARGUMENT', 'float64', () => paintable.set_color_map('none'));
     paintable.set_view(numbers(2, 2));
     paintable.set_color_map('none');
     equal(MtlGtk.download_texture(paintable.get_texture(), 'uint8', GRAY).toArray(),
@@ -285,9 +285,9 @@ test('a paintable shows numbers in colors', () => {
 if (MtlGtk.view_from_dmabuf) { // on Linux
     test('what is not a DMA-BUF', () => {
         const layout = Mtl.StridedLayout.new_with_byte_strides([2, 3], [3, 1], 8);
-        throwsMtl('INVALID_ARGUMENT', /file descriptor -1/,
+        throwsMtl('INVALID_ARGUMENT', -1,
             () => MtlGtk.view_from_dmabuf(-1, 0, layout, 'uint8'));
-        throws(Error, /display may not be null/,
+        throws(Error, [],
             () => MtlGtk.texture_from_dmabuf(null, -1, 0, layout, 0x34325258));
     });
 }
@@ -309,7 +309,7 @@ test('values of enumerations by their names', async () => {
     equal((await MtlGtk.colorize_async([[0, 1]], 'gray', 0, 1)).shape, [1, 2, 3]);
     paintable.set_view(pixels, 'bgr');
     paintable.set_color_map('heat', 0, 1);
-    throws(TypeError, /GRAY_ALPHA.*“rgbb”/, () => MtlGtk.texture_from_view(pixels, 'rgbb'));
+    throws(TypeError, ['GRAY_ALPHA', '“rgbb”'], () => MtlGtk.texture_from_view(pixels, 'rgbb'));
 });
 
 test('other names and numbers are no values of an enumeration', () => {
@@ -328,7 +328,7 @@ test('other names and numbers are no values of an enumeration', () => {
         () => paintable.set_view(pixels, 0.5),
         () => paintable.set_color_map('hot', 0, 1),
     ])
-        throws(TypeError, /needed|argument/, call);
+        throws(TypeError, [], call);
 });
 
 await run();

@@ -350,7 +350,7 @@ test_corner (void)
   cairo_surface_t *surface;
 
   assert_fails (mtl_gtk_surface_from_view (corner, CAIRO_FORMAT_ARGB32, &error),
-                MTL_ERROR_NEEDS_COPY, "800 bytes");
+                MTL_ERROR_NEEDS_COPY, "800");
   surface = get_surface (edge, CAIRO_FORMAT_ARGB32);
   cairo_surface_destroy (surface);
   surface = get_surface (inside, CAIRO_FORMAT_ARGB32);
@@ -370,13 +370,12 @@ test_surfaces_refused (void)
   cairo_surface_t *part = cairo_surface_create_for_rectangle (whole, 1, 1, 2, 2);
 
   cairo_surface_finish (finished);
-  assert_fails (mtl_gtk_view_from_surface (bits, &error), MTL_ERROR_NOT_SUPPORTED, "format 3");
-  assert_fails (mtl_gtk_view_from_surface (drawing, &error), MTL_ERROR_NOT_SUPPORTED, "type 16");
-  assert_fails (mtl_gtk_view_from_surface (empty, &error), MTL_ERROR_INVALID_ARGUMENT, "3 rows");
-  assert_fails (mtl_gtk_view_from_surface (finished, &error), MTL_ERROR_INVALID_ARGUMENT,
-                "finished");
-  assert_fails (mtl_gtk_view_from_surface (failed, &error), MTL_ERROR_INVALID_ARGUMENT, "size");
-  assert_fails (mtl_gtk_view_from_surface (part, &error), MTL_ERROR_NOT_SUPPORTED, "part");
+  assert_fails (mtl_gtk_view_from_surface (bits, &error), MTL_ERROR_NOT_SUPPORTED, "3");
+  assert_fails (mtl_gtk_view_from_surface (drawing, &error), MTL_ERROR_NOT_SUPPORTED, "16");
+  assert_fails (mtl_gtk_view_from_surface (empty, &error), MTL_ERROR_INVALID_ARGUMENT, "3");
+  assert_fails (mtl_gtk_view_from_surface (finished, &error), MTL_ERROR_INVALID_ARGUMENT, "");
+  assert_fails (mtl_gtk_view_from_surface (failed, &error), MTL_ERROR_INVALID_ARGUMENT, "");
+  assert_fails (mtl_gtk_view_from_surface (part, &error), MTL_ERROR_NOT_SUPPORTED, "");
 
   cairo_surface_destroy (bits);
   cairo_surface_destroy (drawing);
@@ -401,9 +400,9 @@ assert_refused (MtlStridedView *view,
 static void
 test_views_refused (void)
 {
-  static const struct { const char *part; const char *reason; } parts[] = {
-    { "::-1", "not -28" }, { ":, ::-1", "not -4" },
-    { ":, ::2", "not 8" }, { "..., ::-1", "not -1 elements apart" },
+  static const struct { const char *part; const char *values; } parts[] = {
+    { "::-1", "-28" }, { ":, ::-1", "-4" },
+    { ":, ::2", "8" }, { "..., ::-1", "-1" },
   };
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 7, 4));
@@ -435,27 +434,26 @@ test_views_refused (void)
     {
       g_autoptr (MtlStridedView) part = slice (view, parts[i].part);
 
-      assert_refused (part, CAIRO_FORMAT_ARGB32, MTL_ERROR_NEEDS_COPY, parts[i].reason);
+      assert_refused (part, CAIRO_FORMAT_ARGB32, MTL_ERROR_NEEDS_COPY, parts[i].values);
     }
   assert_refused (repeated, CAIRO_FORMAT_ARGB32,
                   mtl_strided_view_is_read_only (repeated) ? MTL_ERROR_READ_ONLY
                                                            : MTL_ERROR_NEEDS_COPY, "");
-  assert_refused (misaligned, CAIRO_FORMAT_RGB24, MTL_ERROR_NEEDS_COPY, "multiple of 4");
-  assert_refused (odd, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY, "at least 8 bytes apart, not 7");
-  assert_refused (ten, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY, "at least 12 bytes apart, not 10");
-  assert_refused (padded, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY,
-                  "multiple of 4 bytes apart, not 13");
-  assert_refused (read_only, CAIRO_FORMAT_ARGB32, MTL_ERROR_READ_ONLY, "read-only");
+  assert_refused (misaligned, CAIRO_FORMAT_RGB24, MTL_ERROR_NEEDS_COPY, "4");
+  assert_refused (odd, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY, "8 & 7");
+  assert_refused (ten, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY, "12 & 10");
+  assert_refused (padded, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY, "4 & 13");
+  assert_refused (read_only, CAIRO_FORMAT_ARGB32, MTL_ERROR_READ_ONLY, "");
   assert_refused (floats, CAIRO_FORMAT_ARGB32, MTL_ERROR_INVALID_ARGUMENT, "float32");
   assert_refused (rgb, CAIRO_FORMAT_RGB24, MTL_ERROR_INVALID_ARGUMENT, "(height, width, 4)");
   assert_refused (odd, CAIRO_FORMAT_ARGB32, MTL_ERROR_INVALID_ARGUMENT,
-                  "(height, width, 4), not (6, 7)");
+                  "(height, width, 4) & (6, 7)");
   assert_refused (rgb, CAIRO_FORMAT_A8, MTL_ERROR_INVALID_ARGUMENT, "(height, width)");
-  assert_refused (empty, CAIRO_FORMAT_ARGB32, MTL_ERROR_INVALID_ARGUMENT, "0 rows of 7");
-  assert_refused (view, CAIRO_FORMAT_RGB16_565, MTL_ERROR_NOT_SUPPORTED, "format 4");
-  assert_refused (view, 99, MTL_ERROR_NOT_SUPPORTED, "format 99");
-  assert_refused (tall, CAIRO_FORMAT_ARGB32, MTL_ERROR_OVERFLOW, "32768 rows");
-  assert_refused (wide, CAIRO_FORMAT_ARGB32, MTL_ERROR_OVERFLOW, "1 rows of 32768");
+  assert_refused (empty, CAIRO_FORMAT_ARGB32, MTL_ERROR_INVALID_ARGUMENT, "0 & 7");
+  assert_refused (view, CAIRO_FORMAT_RGB16_565, MTL_ERROR_NOT_SUPPORTED, "4");
+  assert_refused (view, 99, MTL_ERROR_NOT_SUPPORTED, "99");
+  assert_refused (tall, CAIRO_FORMAT_ARGB32, MTL_ERROR_OVERFLOW, "32768");
+  assert_refused (wide, CAIRO_FORMAT_ARGB32, MTL_ERROR_OVERFLOW, "1 & 32768");
   assert_refused (elsewhere, CAIRO_FORMAT_ARGB32, MTL_ERROR_NOT_HOST_ACCESSIBLE, "“Test”");
 }
 

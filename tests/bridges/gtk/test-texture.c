@@ -106,7 +106,7 @@ test_formats_of_channels (void)
           if (!mtl_gtk_memory_format_from_pixel (pixel_dtypes[i], channels,
                                                  flags_of (premultiplied), &format, &error))
             {
-              assert_failed (error, MTL_ERROR_NOT_SUPPORTED, "has no format for");
+              assert_failed (error, MTL_ERROR_NOT_SUPPORTED, "");
               continue;
             }
 
@@ -507,27 +507,26 @@ static void
 assert_refused (MtlStridedView *view,
                 MtlGtkChannels  channels,
                 MtlError        code,
-                const char     *value)
+                const char     *values)
 {
   g_autoptr (GError) error = NULL;
 
   g_assert_null (mtl_gtk_texture_from_view (view, channels, MTL_GTK_TEXTURE_FLAGS_NONE, &error));
   g_assert_error (error, MTL_ERROR, (int) code);
   g_test_message ("%s", error->message);
-  if (strstr (error->message, value) == NULL)
-    g_error ("“%s” does not name “%s”", error->message, value);
+  assert_says (error->message, values);
   g_assert_cmpuint (G_OBJECT (view)->ref_count, ==, 1);
 }
 
 static void
 test_reasons_to_copy (void)
 {
-  static const struct { const char *part; const char *reason; } cases[] = {
-    { "::-1", "rows are in reverse order" },
-    { ":, ::-1", "pixels of a row are in reverse order" },
-    { ":, ::2", "4 elements apart, not 8" },
-    { "..., ::-1", "the channels of a pixel are in reverse order" },
-    { "..., :3", "3 elements apart, not 4" },
+  static const struct { const char *part; const char *values; } cases[] = {
+    { "::-1", "" },
+    { ":, ::-1", "" },
+    { ":, ::2", "4 & 8" },
+    { "..., ::-1", "" },
+    { "..., :3", "3 & 4" },
   };
   g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 7, 4));
   g_autoptr (MtlStridedView) planes = NULL, misaligned = NULL, row = NULL, rows = NULL;
@@ -537,7 +536,7 @@ test_reasons_to_copy (void)
     {
       g_autoptr (MtlStridedView) part = slice (view, cases[i].part);
 
-      assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, cases[i].reason);
+      assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, cases[i].values);
       assert_refused (part, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, "ALLOW_COPY");
     }
 
@@ -546,24 +545,20 @@ test_reasons_to_copy (void)
   g_clear_object (&planes);
   view = (g_object_unref (view), host_zeros (MTL_DTYPE_UINT8, DIMS (3, 6, 7)));
   planes = mtl_strided_view_permute (view, AXES (1, 2, 0), &error);
-  assert_refused (planes, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NEEDS_COPY,
-                  "not 42 elements apart");
+  assert_refused (planes, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NEEDS_COPY, "42");
 
   row = host_zeros (MTL_DTYPE_UINT8, DIMS (1, 7, 3));
   rows = mtl_strided_view_broadcast_to (row, DIMS (6, 7, 3), &error);
   g_assert_no_error (error);
-  assert_refused (rows, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NEEDS_COPY,
-                  "the rows overlap: they have 21 bytes and are 0 apart");
+  assert_refused (rows, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NEEDS_COPY, "21 & 0");
 
   misaligned = new_misaligned (MTL_DTYPE_FLOAT32, 4);
-  assert_refused (misaligned, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY,
-                  "not a multiple of the 4 bytes");
+  assert_refused (misaligned, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, "4");
 
 #if !GTK_CHECK_VERSION (4, 12, 0)
   g_clear_object (&view);
   view = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 7));
-  assert_refused (view, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY,
-                  "has no format for gray of type uint8");
+  assert_refused (view, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY, "uint8");
 #endif
 }
 
@@ -594,17 +589,15 @@ test_not_pictures (void)
     {
       g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, empty[i], 3);
 
-      assert_refused (view, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "at least 1 pixel");
+      assert_refused (view, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "1");
     }
 
-  assert_refused (line, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "1 dimension");
-  assert_refused (cube, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "4 dimensions");
-  assert_refused (none, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "not 0");
-  assert_refused (five, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "not 5");
-  assert_refused (rgb, MTL_GTK_CHANNELS_BGRA, MTL_ERROR_INVALID_ARGUMENT,
-                  "BGRA need an extent of 4; the view has 3");
-  assert_refused (gray, MTL_GTK_CHANNELS_RGB, MTL_ERROR_INVALID_ARGUMENT,
-                  "RGB need an extent of 3; the view has 1");
+  assert_refused (line, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "1");
+  assert_refused (cube, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "4");
+  assert_refused (none, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "0");
+  assert_refused (five, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "5");
+  assert_refused (rgb, MTL_GTK_CHANNELS_BGRA, MTL_ERROR_INVALID_ARGUMENT, "BGRA & 4 & 3");
+  assert_refused (gray, MTL_GTK_CHANNELS_RGB, MTL_ERROR_INVALID_ARGUMENT, "RGB & 3 & 1");
   assert_refused (rgb, 77, MTL_ERROR_INVALID_ARGUMENT, "77");
 }
 
@@ -617,7 +610,7 @@ test_many_pixels (void)
     mtl_strided_view_broadcast_to (pixel, DIMS ((gint64) G_MAXINT + 1, 1, 3), &error);
 
   g_assert_no_error (error);
-  assert_refused (view, MTL_GTK_CHANNELS_RGB, MTL_ERROR_OVERFLOW, "2147483648 rows");
+  assert_refused (view, MTL_GTK_CHANNELS_RGB, MTL_ERROR_OVERFLOW, "2147483648");
 }
 
 static void
@@ -687,7 +680,7 @@ test_other_textures (void)
   g_autoptr (GdkTexture) texture = gdk_memory_texture_new (5, 3, GDK_MEMORY_R8G8B8A8, bytes, 20);
 
   assert_fails (mtl_gtk_view_from_texture (texture, &error), MTL_ERROR_NEEDS_COPY,
-                "GdkMemoryTexture: use mtl_gtk_download_texture()");
+                "GdkMemoryTexture & mtl_gtk_download_texture()");
 #endif
 }
 

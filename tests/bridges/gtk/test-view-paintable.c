@@ -538,7 +538,7 @@ test_sharing (void)
 
   assert_refuses (mtl_gtk_view_paintable_set_view (paintable, flipped, MTL_GTK_CHANNELS_RGBA,
                                                    MTL_GTK_TEXTURE_FLAGS_NONE, &error),
-                  MTL_ERROR_NEEDS_COPY, "COPY");
+                  MTL_ERROR_NEEDS_COPY, "ALLOW_COPY");
   g_assert_true (mtl_gtk_view_paintable_get_view (paintable) == view);
 
   for (int i = 0; i < 5; i++)
@@ -654,8 +654,8 @@ test_failures (void)
     const char *named;
   } wrong[] = {
     { huge, 3, MTL_ERROR_OVERFLOW, "2147483648" },
-    { row, 1, MTL_ERROR_INVALID_ARGUMENT, "1 dimension" },
-    { none, 3, MTL_ERROR_INVALID_ARGUMENT, "0 rows" },
+    { row, 1, MTL_ERROR_INVALID_ARGUMENT, "1" },
+    { none, 3, MTL_ERROR_INVALID_ARGUMENT, "0" },
     { five, 3, MTL_ERROR_INVALID_ARGUMENT, "5" },
   };
 
@@ -856,10 +856,10 @@ assert_wrong_values_refused (MtlGtkViewPaintable *paintable,
                              MtlStridedView      *view)
 {
   assert_refuses (mtl_gtk_view_paintable_set_color_map (paintable, 99, 0, 1, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "99 is not a value of MtlGtkColorMap");
+                  MTL_ERROR_INVALID_ARGUMENT, "99 & MtlGtkColorMap");
   assert_refuses (mtl_gtk_view_paintable_set_view (paintable, view, 98, MTL_GTK_TEXTURE_FLAGS_NONE,
                                                    &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "98 is not a value of MtlGtkChannels");
+                  MTL_ERROR_INVALID_ARGUMENT, "98 & MtlGtkChannels");
 }
 
 /* At once, also where they are not needed yet. */
@@ -1101,7 +1101,7 @@ test_error_goes (void)
 
   g_object_get (paintable, "error", &first, NULL);
   g_assert_error (first, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT);
-  g_assert_nonnull (strstr (first->message, "5"));
+  assert_says (first->message, "5");
   assert_refuses (mtl_gtk_view_paintable_set_color_map (paintable, MTL_GTK_COLOR_MAP_HEAT, 0, 1,
                                                         &error),
                   MTL_ERROR_INVALID_ARGUMENT, "5");

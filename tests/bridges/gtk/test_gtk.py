@@ -18,6 +18,10 @@ gi.require_version('Mtl', '1')
 gi.require_version('MtlGtk', '1')
 from gi.repository import Gdk, Gio, GLib, GObject, Gtk, Mtl, MtlGtk  # noqa: E402
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'python'))
+
+from says import says  # noqa: E402
+
 ALLOW_COPY = MtlGtk.TextureFlags.ALLOW_COPY
 PREMULTIPLIED = MtlGtk.TextureFlags.PREMULTIPLIED
 
@@ -78,7 +82,7 @@ class TextureTest(unittest.TestCase):
         plane = MtlGtk.view_from_texture_plane(texture, 0)
         self.assertEqual(plane.get_address(), view.get_address())
         self.assertTrue(plane.is_read_only())
-        with self.assertRaisesRegex(IndexError, 'no plane 1') as context:
+        with self.assertRaisesRegex(IndexError, says(1)) as context:
             MtlGtk.view_from_texture_plane(texture, 1)
         self.assertEqual(raised_code(context), Mtl.Error.OUT_OF_BOUNDS)
         for wrong in (-1, 2 ** 32, 'luma', None):
@@ -101,7 +105,7 @@ class TextureTest(unittest.TestCase):
         self.assertEqual(MtlGtk.download_texture(texture).shape, (2, 4, 4))
         with self.assertRaisesRegex(NotImplementedError, 'G8_B8R8_420'):
             MtlGtk.view_from_texture(texture)
-        with self.assertRaisesRegex(NotImplementedError, 'it has 2 planes'):
+        with self.assertRaisesRegex(NotImplementedError, says(2)):
             MtlGtk.pixel_from_memory_format(Gdk.MemoryFormat.G8_B8R8_420)
 
     def test_lifetime(self):
@@ -169,7 +173,7 @@ class TextureTest(unittest.TestCase):
                          view.tolist())
 
         reversed_rows = view.flip(0)
-        with self.assertRaisesRegex(ValueError, 'reverse order') as context:
+        with self.assertRaises(ValueError) as context:
             MtlGtk.texture_from_view(reversed_rows)
         self.assertEqual(raised_code(context), Mtl.Error.NEEDS_COPY)
         copied = MtlGtk.view_from_texture(MtlGtk.texture_from_view(reversed_rows, flags=ALLOW_COPY))
@@ -177,10 +181,10 @@ class TextureTest(unittest.TestCase):
         self.assertEqual(copied.tolist(), reversed_rows.tolist())
 
     def test_errors(self):
-        with self.assertRaisesRegex(ValueError, 'extent of 3; the view has 4') as context:
+        with self.assertRaisesRegex(ValueError, says(3, 4)) as context:
             MtlGtk.texture_from_view(numbers(2, 2, 4), 'rgb')
         self.assertEqual(raised_code(context), Mtl.Error.INVALID_ARGUMENT)
-        with self.assertRaisesRegex(ValueError, "'pink' is not a Channels: use one of .*'rgba'"):
+        with self.assertRaisesRegex(ValueError, says("'pink'", "'rgba'")):
             MtlGtk.texture_from_view(numbers(2, 2, 4), 'pink')
         with self.assertRaises(ValueError) as context:
             MtlGtk.memory_format_from_pixel('int8', 'rgb')
@@ -262,11 +266,11 @@ class SurfaceTest(unittest.TestCase):
         with self.assertRaises(ValueError) as context:
             MtlGtk.surface_from_view(view, cairo.Format.A8)
         self.assertEqual(raised_code(context), Mtl.Error.INVALID_ARGUMENT)
-        with self.assertRaisesRegex(ValueError, 'read-only') as context:
+        with self.assertRaises(ValueError) as context:
             MtlGtk.surface_from_view(view.as_read_only(), cairo.Format.ARGB32)
         self.assertEqual(raised_code(context), Mtl.Error.READ_ONLY)
         self.assertTrue(MtlGtk.check_surface(view, cairo.Format.ARGB32))
-        with self.assertRaisesRegex(NotImplementedError, 'format 3'):
+        with self.assertRaisesRegex(NotImplementedError, says(3)):
             MtlGtk.check_surface(view, cairo.Format.A1)
         with self.assertRaises(NotImplementedError) as context:
             MtlGtk.view_from_surface(cairo.ImageSurface(cairo.Format.A1, 5, 3))
@@ -290,7 +294,7 @@ class ColorTest(unittest.TestCase):
         with self.assertRaises(ValueError) as context:
             MtlGtk.colorize(Mtl.zeros(3), 'gray', 0, 1)
         self.assertEqual(raised_code(context), Mtl.Error.INVALID_ARGUMENT)
-        with self.assertRaisesRegex(ValueError, "'gray', 'heat'"):
+        with self.assertRaisesRegex(ValueError, says("'gray'", "'heat'")):
             MtlGtk.colorize(matrix, 'pink', 0, 1)
 
     def test_own_colors(self):

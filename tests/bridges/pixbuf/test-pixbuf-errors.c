@@ -8,14 +8,14 @@
 static void
 assert_refused (MtlStridedView *view,
                 MtlError        code,
-                const char     *value)
+                const char     *values)
 {
   g_autoptr (GError) error = NULL;
 
   g_assert_null (mtl_pixbuf_pixbuf_from_view (view, &error));
   g_assert_error (error, MTL_ERROR, (int) code);
   g_test_message ("%s", error->message);
-  g_assert_nonnull (strstr (error->message, value));
+  assert_says (error->message, values);
   g_assert_cmpuint (G_OBJECT (view)->ref_count, ==, 1);
 }
 
@@ -25,16 +25,15 @@ test_new_from_view_needs_copy (void)
   static const struct
   {
     const char *slice;
-    const char *strides;
-    const char *reason;
+    const char *values;
   } cases[] = {
-    { "::-1", "(-28, 4, 1)", "rows are in reverse order" },
-    { ":, ::-1", "(28, -4, 1)", "pixels of a row are in reverse order" },
-    { "::-1, ::-1", "(-28, -4, 1)", "pixels of a row are in reverse order" },
-    { ":, ::2", "(28, 8, 1)", "4 bytes apart, not 8" },
-    { "..., ::-1", "(28, 4, -1)", "the channels of a pixel are in reverse order" },
-    { "..., :3", "(28, 4, 1)", "3 bytes apart, not 4" },
-    { ":, 0:1, ::-1", "(28, 4, -1)", "the channels of a pixel are in reverse order" },
+    { "::-1", "(-28, 4, 1)" },
+    { ":, ::-1", "(28, -4, 1)" },
+    { "::-1, ::-1", "(-28, -4, 1)" },
+    { ":, ::2", "(28, 8, 1) & 4 & 8" },
+    { "..., ::-1", "(28, 4, -1)" },
+    { "..., :3", "(28, 4, 1) & 3 & 4" },
+    { ":, 0:1, ::-1", "(28, 4, -1)" },
   };
   g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (6, 7, 4));
 
@@ -45,9 +44,7 @@ test_new_from_view_needs_copy (void)
       g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (part, MTL_ORDER_C, NULL, &error);
       g_autoptr (GdkPixbuf) pixbuf = NULL;
 
-      assert_refused (part, MTL_ERROR_NEEDS_COPY, cases[i].strides);
-      assert_refused (part, MTL_ERROR_NEEDS_COPY, cases[i].reason);
-      assert_refused (part, MTL_ERROR_NEEDS_COPY, "copy the view");
+      assert_refused (part, MTL_ERROR_NEEDS_COPY, cases[i].values);
       g_assert_no_error (error);
       pixbuf = get_picture (copy);
       assert_same_samples (pixbuf, part);
@@ -61,12 +58,12 @@ test_new_from_view_overlapping_rows (void)
   static const gint64 strides[][3] = { { 27, 4, 1 }, { 0, 4, 1 }, { 28, 0, 1 }, { 28, 4, 0 },
                                        { 4, 24, 1 }, { 28, 3, 1 } };
   static const char *const reasons[] = {
-    "the rows overlap: they have 28 bytes and are 27 apart",
-    "the rows overlap: they have 28 bytes and are 0 apart",
-    "4 bytes apart, not 0",
-    "not 0 bytes apart",
-    "4 bytes apart, not 24", /* of another orientation */
-    "4 bytes apart, not 3",
+    "28 & 27",
+    "28 & 0",
+    "4 & 0",
+    "0",
+    "4 & 24", /* of another orientation */
+    "4 & 3",
   };
   g_autoptr (GBytes) bytes = g_bytes_new_take (g_malloc0 (6 * 7 * 4), 6 * 7 * 4);
 
@@ -97,7 +94,7 @@ test_new_from_view_planes (void)
 
   view = mtl_strided_view_permute (planes, axes, 3, &error);
   g_assert_no_error (error);
-  assert_refused (view, MTL_ERROR_NEEDS_COPY, "not 42 bytes apart");
+  assert_refused (view, MTL_ERROR_NEEDS_COPY, "42");
   copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
   g_assert_no_error (error);
   pixbuf = get_picture (copy);
@@ -117,7 +114,7 @@ test_new_from_view_distant_rows (void)
 
   if (memory == MAP_FAILED)
     {
-      g_test_skip ("There are no 2 GiB of addresses");
+      g_test_skip ("2 & GiB");
       return;
     }
 
@@ -128,7 +125,7 @@ test_new_from_view_distant_rows (void)
                                                          3, &error);
 
     g_assert_no_error (error);
-    assert_refused (view, MTL_ERROR_NEEDS_COPY, "2147483648 bytes apart");
+    assert_refused (view, MTL_ERROR_NEEDS_COPY, "2147483648");
   }
   munmap (memory, size);
 }
@@ -143,19 +140,19 @@ test_new_from_view_invalid (void)
     gint64 shape[4];
     const char *value;
   } cases[] = {
-    { MTL_DTYPE_INT8, 3, { 2, 2, 3 }, "uint8, not int8" },
-    { MTL_DTYPE_FLOAT32, 3, { 2, 2, 3 }, "uint8, not float32" },
-    { MTL_DTYPE_UINT8, 2, { 2, 3 }, "3 dimensions, height, width and channels, not 2" },
-    { MTL_DTYPE_UINT8, 2, { 2, 3 }, "not 2" },
-    { MTL_DTYPE_UINT8, 3, { 2, 3, 1 }, "not 1" },
-    { MTL_DTYPE_UINT8, 4, { 1, 2, 2, 3 }, "3 dimensions, height, width and channels, not 4" },
-    { MTL_DTYPE_UINT8, 0, { 0 }, "3 dimensions, height, width and channels, not 0" },
-    { MTL_DTYPE_UINT8, 3, { 2, 2, 1 }, "3 or 4 channels along the last axis, not 1" },
-    { MTL_DTYPE_UINT8, 3, { 2, 2, 2 }, "3 or 4 channels along the last axis, not 2" },
-    { MTL_DTYPE_UINT8, 3, { 2, 2, 5 }, "3 or 4 channels along the last axis, not 5" },
-    { MTL_DTYPE_UINT8, 3, { 2, 2, 0 }, "3 or 4 channels along the last axis, not 0" },
-    { MTL_DTYPE_UINT8, 3, { 0, 2, 3 }, "0 rows of 2" },
-    { MTL_DTYPE_UINT8, 3, { 2, 0, 4 }, "2 rows of 0" },
+    { MTL_DTYPE_INT8, 3, { 2, 2, 3 }, "uint8 & int8" },
+    { MTL_DTYPE_FLOAT32, 3, { 2, 2, 3 }, "uint8 & float32" },
+    { MTL_DTYPE_UINT8, 2, { 2, 3 }, "3 & 2" },
+    { MTL_DTYPE_UINT8, 2, { 2, 3 }, "3 & 2" },
+    { MTL_DTYPE_UINT8, 3, { 2, 3, 1 }, "3 & 4 & 1" },
+    { MTL_DTYPE_UINT8, 4, { 1, 2, 2, 3 }, "3 & 4" },
+    { MTL_DTYPE_UINT8, 0, { 0 }, "3 & 0" },
+    { MTL_DTYPE_UINT8, 3, { 2, 2, 1 }, "3 & 4 & 1" },
+    { MTL_DTYPE_UINT8, 3, { 2, 2, 2 }, "3 & 4 & 2" },
+    { MTL_DTYPE_UINT8, 3, { 2, 2, 5 }, "3 & 4 & 5" },
+    { MTL_DTYPE_UINT8, 3, { 2, 2, 0 }, "3 & 4 & 0" },
+    { MTL_DTYPE_UINT8, 3, { 0, 2, 3 }, "0 & 2" },
+    { MTL_DTYPE_UINT8, 3, { 2, 0, 4 }, "2 & 0" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -206,7 +203,7 @@ test_new_from_view_lanes (void)
   guint8 data[24] = { 0 };
   g_autoptr (MtlStridedView) view = import_new (data, MTL_DEVICE_TYPE_CPU, 4);
 
-  assert_refused (view, MTL_ERROR_INVALID_ARGUMENT, "1 lane, not 4");
+  assert_refused (view, MTL_ERROR_INVALID_ARGUMENT, "1 & 4");
 }
 
 static void

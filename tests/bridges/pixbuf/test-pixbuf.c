@@ -154,7 +154,7 @@ test_get_view_bits (void)
 
   g_assert_null (mtl_pixbuf_view_from_pixbuf (pixbuf, &error));
   g_assert_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED);
-  g_assert_nonnull (strstr (error->message, "16"));
+  assert_says (error->message, "16");
 }
 
 static void

@@ -37,9 +37,9 @@ const tests = {
         const pixels = Mtl.array(Uint8Array.of(1, 2, 3)).reshape(1, 1, 3);
 
         equal(MtlPixbuf.pixbuf_from_view(pixels).get_pixels()[2], 3);
-        throws(TypeError, /takes 1 argument, not 2/, () => MtlPixbuf.pixbuf_from_view(pixels, 1));
-        throws(TypeError, /values is “view”/, () => MtlPixbuf.pixbuf_from_view('view'));
-        throws(TypeError, /At least 1 argument/, () => MtlPixbuf.view_from_pixbuf());
+        throws(TypeError, [1, 2], () => MtlPixbuf.pixbuf_from_view(pixels, 1));
+        throws(TypeError, ['values', '“view”'], () => MtlPixbuf.pixbuf_from_view('view'));
+        throws(TypeError, 1, () => MtlPixbuf.view_from_pixbuf());
     },
 
     error() {

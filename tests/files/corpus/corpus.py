@@ -2,7 +2,7 @@
 """Odd safetensors files: at the edges of the format, or beyond them.
 
 verdicts.csv says of each whether safetensors opens it, whether mtldl does, with the
-words of its message where it does not, and why where the two differ.
+values that its message has to say where it does not, and why where the two differ.
 """
 
 import csv
@@ -28,7 +28,7 @@ class Verdict(NamedTuple):
     what: str
     safetensors: str
     mtldl: str
-    message: str
+    values: str
     why: str
 
 
