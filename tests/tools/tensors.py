@@ -5,7 +5,6 @@ import json
 import os
 import struct
 import subprocess
-from pathlib import Path
 
 import numpy as np
 
