@@ -10,7 +10,6 @@ import pytest
 from gi.repository import Mtl
 
 from conftest import HOST, METAL, iota, zeros
-from says import says
 
 View = Mtl.StridedView
 

@@ -53,7 +53,7 @@ says_value (const char *message,
   return FALSE;
 }
 
-/* That a message says all of the values and names, "65 & 64", in any order and in any words. */
+/* Checks that a message says all of the values and names, "65 & 64", in any order and words. */
 #define assert_says(message, values) \
   G_STMT_START \
     { \

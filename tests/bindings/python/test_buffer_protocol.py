@@ -10,7 +10,6 @@ import inspect
 import io
 import math
 import numbers
-import re
 import subprocess
 import sys
 

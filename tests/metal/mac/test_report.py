@@ -8,7 +8,6 @@ commands in front of PATH.
 
 import importlib.util
 import os
-import re
 import shutil
 import signal
 import subprocess
