@@ -18,7 +18,7 @@ gi.require_version('MtlGst', '1')
 import numpy  # noqa: E402
 from gi.repository import GLib, Gst, GstAudio, GstBase, GstVideo, Mtl, MtlGst  # noqa: E402
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'python'))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'support'))
 
 from says import says  # noqa: E402
 

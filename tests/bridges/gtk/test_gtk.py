@@ -18,7 +18,7 @@ gi.require_version('Mtl', '1')
 gi.require_version('MtlGtk', '1')
 from gi.repository import Gdk, Gio, GLib, GObject, Gtk, Mtl, MtlGtk  # noqa: E402
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'python'))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'support'))
 
 from says import says  # noqa: E402
 
