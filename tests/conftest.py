@@ -107,8 +107,8 @@ def pytest_collection_modifyitems(config, items):
 def pytest_sessionfinish(session, exitstatus):
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["notes"] = NOTES
-    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and "MESON_TEST_ITERATION" in os.environ:
-        session.exitstatus = 77  # skipped
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = int(os.environ.get("MTL_TEST_STATUS_SKIPPED", exitstatus))
 
 
 @pytest.hookimpl(optionalhook=True)

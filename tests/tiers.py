@@ -409,11 +409,15 @@ def named(names, word):
         or [name for name in names if subject_of(name) == subject_of(word) and '/' not in word]
 
 
+def report_of(request):
+    return f'requested-{re.sub("[^0-9A-Za-z_]", "-", request)}'
+
+
 def check_with_meson(word, build):
     names = [test['name'] for test in builds.introspect(builds.configure(build), 'tests')
              if 'mtldl:python' not in test['suite']]
     tests = named(names, word)
-    return [Check(QUICK, 'request', f'requested-{subject_of(word)}', word,
+    return [Check(QUICK, 'request', report_of(word), word,
                   lambda check: run_meson(check, builds.build(build), tests))] if tests else []
 
 
@@ -424,7 +428,7 @@ def checks_with_pytest(word):
     wanted, arguments = [paths[each] for each in named(paths, name)], []
     if not wanted:
         wanted = [path for path in paths.values()
-                  if re.search(rf'^def {name} ?\(', path.read_text(), re.MULTILINE)]
+                  if re.search(rf'^def {re.escape(name)} ?\(', path.read_text(), re.MULTILINE)]
         arguments = ['-k', name]
     python = builds.venv() if (builds.VENV / 'bin' / 'python').exists() else PYTHON
 
@@ -434,8 +438,9 @@ def checks_with_pytest(word):
             run_pytest(check, builds.venv() if folder.name == 'peers' else python,
                        [f'{path}{colons}{test}' for path in wanted if path.parent == folder]
                        + arguments, **builds.environment())
-        return Check(QUICK, 'request', f'requested-{folder.name}-{subject_of(name)}',
-                     f'{word} in {folder.relative_to(TESTS)}', action)
+        place = folder.relative_to(TESTS)
+        return Check(QUICK, 'request', report_of(f'{word} in {place}'), f'{word} in {place}',
+                     action)
     return [check_in(folder) for folder in sorted({path.parent for path in wanted})]
 
 

@@ -116,7 +116,8 @@ def test_metal_itself(cpu):
                 if path.is_file()}
     assert len(programs) > 10
     for name in programs:
-        assert name.endswith("-real")
+        # The search for layouts calls nothing of Metal.
+        assert name.endswith("-real") or name == "test-metal-tensor-brute-force"
         binary = read_binary(BUILDS[cpu] / "tests" / "metal" / name)
         assert not any("double" in library for library in binary.libraries)
         assert not any(symbol.startswith("metal_double") for symbol in binary.imports)
