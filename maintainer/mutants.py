@@ -38,7 +38,6 @@ SEED = 18  # of what is drawn, if none is given
 BRIDGE = "mtldl/libmetal-bridge.a"  # of one source, which stands for itself in the link
 
 
-
 class Mistake(Exception):
     """The mutant, or the tree, is not what it should be."""
 
