@@ -25,7 +25,7 @@ mtl_place_go_to (Place             *self,
   self->source = plan->job.source;
   for (guint i = 0; i < plan->n_axes; i++)
     {
-      const MtlCopyAxis *axis = &plan->axes[i];
+      const MtlAxis *axis = &plan->axes[i];
       gsize n_boxes, index;
 
       self->index[i] = 0;
@@ -41,18 +41,6 @@ mtl_place_go_to (Place             *self,
     }
 }
 
-/* An assignment would copy the indices of the axes that the plan lacks, too. */
-MTL_INLINE void
-mtl_place_copy (Place       *self,
-                const Place *from)
-{
-  self->plan = from->plan;
-  self->dest = from->dest;
-  self->source = from->source;
-  for (guint i = 0; i < from->plan->n_axes; i++)
-    self->index[i] = from->index[i];
-}
-
 /* Goes n boxes further along the first axis, at most to its end. */
 MTL_INLINE void
 mtl_place_go_on (Place *self,
@@ -62,7 +50,7 @@ mtl_place_go_on (Place *self,
 
   for (guint i = 0; i < plan->n_axes; i++, n = 1)
     {
-      const MtlCopyAxis *axis = &plan->axes[i];
+      const MtlAxis *axis = &plan->axes[i];
       gsize n_units = n * plan->part[i];
 
       if (plan->part[i] == axis->extent)

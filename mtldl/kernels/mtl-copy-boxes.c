@@ -56,7 +56,7 @@ fill_table (Table             *self,
   self->n_rows = self->row_step = 1;
   for (guint i = 0; i < plan->n_inner; i++)
     {
-      const MtlCopyAxis *axis = &plan->axes[plan->inner[i]];
+      const MtlAxis *axis = &plan->axes[plan->inner[i]];
 
       self->extents[i] = extents[i];
       if (plan->inner[i] == plan->row_axis)
@@ -579,39 +579,6 @@ convert_box (const Box       *self,
     }
 }
 
-/* Shorter runs are scattered faster than repeated one by one. */
-#define LEAST_REPEATED_RUN MTL_LINE
-
-/* Writes each run as often as the source is repeated before the next one, if that is further
- * away than the repetitions. */
-static gboolean
-repeat_runs (const Box    *self,
-             const guint8 *from,
-             gsize         repeats)
-{
-  const MtlCopyPlan *plan = self->place->plan;
-  gsize run = get_run (plan, self->place), n_runs = self->n_units / run;
-  gsize n_rows = MAX (run / self->row, 1), size = run * plan->unit * plan->job.item_size;
-  gssize step = plan->axes[plan->repeat_axis].dest_step;
-
-  if (plan->is_dense || run == 1 || size < LEAST_REPEATED_RUN || n_runs == 1
-      || self->table->dest[n_rows] < step)
-    return FALSE;
-
-  for (gsize i = 0; i < n_runs; i++, from += size)
-    {
-      guint8 *dest = self->dest + self->table->dest[i * n_rows];
-
-      for (gsize k = 0; k < repeats; k++, dest += step)
-        if (plan->job.streams)
-          mtl_stream_row (dest, from, size);
-        else
-          MTL_KERNEL (copy_bytes) (dest, from, size);
-    }
-
-  return TRUE;
-}
-
 /* Writes what is gathered, and converted, as often as the source is repeated. */
 static void __attribute__ ((noinline))
 repeat_box (const Box       *self,
@@ -629,9 +596,6 @@ repeat_box (const Box       *self,
       mtl_convert_items (&plan->job, work->converted, work->gathered, n);
       from = work->converted;
     }
-
-  if (repeat_runs (self, from, repeats))
-    return;
 
   for (gsize i = 0; i < repeats; i++)
     {

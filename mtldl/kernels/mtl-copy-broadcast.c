@@ -10,8 +10,7 @@
 
 #define MAX_ITEM MTL_LINE
 
-/* Rows of at least so many bytes are streamed, if they are one after the other, or not. */
-#define LEAST_DENSE (2 * MTL_LINE)
+/* Rows of at least this many bytes are streamed. */
 #define LEAST_STREAMED 2048
 
 /* From so many bytes on, memset() is as fast. */
@@ -126,38 +125,6 @@ stream_between (guint8    *dest,
   fill_line (dest + n_whole - MTL_LINE, vector);
 }
 
-/* Rows of n bytes, one after the other in the destination. A line that two of them share
- * is assembled in a buffer, and streamed after the whole lines: loading what was just
- * stored in parts is slow. */
-static void
-stream_dense_rows (const MtlCopyJob *job,
-                   gsize             n)
-{
-  guint8 buffers[2][2 * MTL_LINE] MTL_ALIGNED;
-  gsize fill = (guintptr) job->dest % MTL_LINE, skipped = fill, size = job->item_size;
-  guint8 *dest = job->dest - fill;
-
-  for (gsize i = 0; i < job->axes[0].extent; i++)
-    {
-      guint8 *shared = buffers[i % 2], *next = buffers[(i + 1) % 2];
-      MtlVector vector = splat (job->source + (gssize) i * job->axes[0].source_step, size);
-      gsize head = (MTL_LINE - fill) % MTL_LINE;
-      gsize tail = (n - head) % MTL_LINE, n_whole = n - head - tail;
-      guint8 *whole = dest + fill + head;
-
-      fill_line (shared + fill, vector);
-      if (head % size != 0)
-        vector = rotate (vector, head % size);
-      fill_line (next, vector);
-      stream_vector (whole, vector, n_whole);
-      mtl_put_shared_line (dest, shared, fill, skipped);
-      skipped = 0;
-      dest = whole + n_whole;
-      fill = tail;
-    }
-  memcpy (dest, buffers[job->axes[0].extent % 2], fill);
-}
-
 /* At least 16 bytes. The stores at the ends may overlap others. */
 MTL_INLINE void
 fill_row (guint8    *dest,
@@ -186,7 +153,7 @@ fill_rows_of (const MtlCopyJob *job,
               gsize             size,
               gboolean          streams)
 {
-  const MtlCopyAxis rows = job->axes[0];
+  const MtlAxis rows = job->axes[0];
   guint8 *dest = job->dest;
   const guint8 *source = job->source;
 
@@ -260,12 +227,6 @@ MTL_KERNEL (broadcast) (const MtlCopyJob *job)
 #if MTL_COPY_WIDTH > 0
   gboolean is_for_memset = size == 1 && !streams && n >= LEAST_MEMSET;
 
-  if (job->streams && is_for_vectors (size, n) && n >= LEAST_DENSE
-      && job->axes[0].dest_step == (gssize) n)
-    {
-      stream_dense_rows (job, n);
-      return;
-    }
   if (is_for_vectors (size, n) && !is_for_memset)
     {
       fill_rows (job, n, streams);

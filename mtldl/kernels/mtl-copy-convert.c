@@ -26,14 +26,14 @@ void MTL_KERNEL (broadcast) (const MtlCopyJob *job);
 static void
 convert_broadcast (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *rows = &job->axes[0];
+  const MtlAxis *rows = &job->axes[0];
   guint8 converted[REPEATED * 16];
   gsize size = job->item_size;
 
   for (gsize i = 0; i < rows->extent; i += REPEATED)
     {
       gsize n = MIN (rows->extent - i, REPEATED);
-      const MtlCopyAxis axes[] = { { n, rows->dest_step, size }, job->axes[1] };
+      const MtlAxis axes[] = { mtl_axis (n, rows->dest_step, size), job->axes[1] };
       MtlCopyJob part = *job;
 
       job->convert (converted, job->source + (gssize) i * rows->source_step, n, size,
@@ -48,7 +48,7 @@ convert_broadcast (const MtlCopyJob *job)
 static gboolean
 is_broadcast (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *items = &job->axes[1];
+  const MtlAxis *items = &job->axes[1];
 
   return items->source_step == 0 && items->dest_step == (gssize) job->item_size
          && items->extent >= MTL_COPY_LEAST_REPEATED && job->item_size <= 16;
@@ -62,7 +62,7 @@ is_broadcast (const MtlCopyJob *job)
 static void
 convert_columns (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
+  const MtlAxis *rows = &job->axes[0], *items = &job->axes[1];
 
   for (gsize i = 0; i < rows->extent; i += COLUMN)
     for (gsize k = 0; k < items->extent; k++)
@@ -77,8 +77,8 @@ convert_columns (const MtlCopyJob *job)
 
 /* What is this far ahead in rows: in the same one if it is long, or in a later one. */
 static gssize
-choose_ahead (const MtlCopyAxis *rows,
-              const MtlCopyAxis *items)
+choose_ahead (const MtlAxis *rows,
+              const MtlAxis *items)
 {
   gsize row_size = items->extent * (gsize) ABS (items->source_step), n_ahead;
 
@@ -93,7 +93,7 @@ choose_ahead (const MtlCopyAxis *rows,
 static void
 stream_rows (const MtlCopyJob *job)
 {
-  const MtlCopyAxis rows = job->axes[0], items = job->axes[1];
+  const MtlAxis rows = job->axes[0], items = job->axes[1];
   gsize size = job->item_size, step = ABS (items.source_step);
   gsize group = MTL_SINK_GROUP / size;
   gsize piece = MAX (PIECE / MAX (size, MIN (step, MTL_LINE)) / group, 1) * group;
@@ -123,7 +123,7 @@ static void
 stream_row (const MtlCopyJob *job,
             gsize             i)
 {
-  const MtlCopyAxis axes[] = { { 1, 0, 0 }, job->axes[1] };
+  const MtlAxis axes[] = { mtl_axis (1, 0, 0), job->axes[1] };
   MtlCopyJob row = *job;
 
   row.dest += (gssize) i * job->axes[0].dest_step;
@@ -136,7 +136,7 @@ stream_row (const MtlCopyJob *job,
 static gboolean
 try_streaming (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
+  const MtlAxis *rows = &job->axes[0], *items = &job->axes[1];
   gsize row_size = items->extent * job->item_size;
 
   if (!job->streams || items->dest_step != (gssize) job->item_size)
@@ -163,7 +163,7 @@ try_streaming (const MtlCopyJob *job)
 static void
 convert_rows (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
+  const MtlAxis *rows = &job->axes[0], *items = &job->axes[1];
 
   if (try_streaming (job))
     return;
@@ -174,140 +174,11 @@ convert_rows (const MtlCopyJob *job)
                   items->dest_step, items->source_step, job->convert_data);
 }
 
-#if MTL_COPY_WIDTH > 0
-
-/* Pixels of two to four channels of 1, 2, 4 or 8 bytes, interleaved on one side and in
- * planes on the other. The other kernels interleave them within the L1 cache. */
-#define PIXELS 512
-
-void MTL_KERNEL (interleave) (const MtlCopyJob *job);
-void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
-
-static gboolean
-is_power_up_to_8 (gsize size)
-{
-  return size <= 8 && (size & (size - 1)) == 0;
-}
-
-static gboolean
-is_for_interleave (const MtlCopyJob *job)
-{
-  const MtlCopyAxis *pixels = &job->axes[0], *channels = &job->axes[1];
-
-  return is_power_up_to_8 (job->item_size) && channels->extent >= 2 && channels->extent <= 4
-         && channels->dest_step == (gssize) job->item_size
-         && pixels->dest_step == (gssize) (channels->extent * job->item_size)
-         && pixels->source_step == (gssize) job->source_size;
-}
-
-static gboolean
-is_for_deinterleave (const MtlCopyJob *job)
-{
-  const MtlCopyAxis *channels = &job->axes[0], *pixels = &job->axes[1];
-  gssize size = job->source_size, n = pixels->source_step / size;
-
-  return is_power_up_to_8 (size) && n >= 2 && n <= 4 && pixels->source_step == n * size
-         && channels->extent >= 2 && channels->extent <= (gsize) n
-         && channels->source_step == size && pixels->dest_step == (gssize) job->item_size;
-}
-
-static void
-convert_interleave (const MtlCopyJob *job)
-{
-  const MtlCopyAxis *pixels = &job->axes[0], *channels = &job->axes[1];
-  guint8 planes[4 * PIXELS * 8] MTL_ALIGNED;
-  gsize size = job->item_size, plane = PIXELS * size;
-
-  for (gsize i = 0; i < pixels->extent; i += PIXELS)
-    {
-      gsize n = MIN (pixels->extent - i, PIXELS);
-      const MtlCopyAxis axes[] = { { n, pixels->dest_step, size },
-                                   { channels->extent, size, plane } };
-      MtlCopyJob part = *job;
-
-      for (gsize c = 0; c < channels->extent; c++)
-        job->convert (planes + c * plane,
-                      job->source + (gssize) i * pixels->source_step
-                        + (gssize) c * channels->source_step,
-                      n, size, pixels->source_step, job->convert_data);
-      part.dest = job->dest + (gssize) i * pixels->dest_step;
-      part.source = planes;
-      part.axes = axes;
-      MTL_KERNEL (interleave) (&part);
-    }
-}
-
-static void
-convert_plane (const MtlCopyJob *job,
-               guint8           *dest,
-               const guint8     *source,
-               gsize             n)
-{
-  guint8 row[PIXELS * 16] MTL_ALIGNED;
-  gsize size = job->item_size;
-  gboolean streams = job->streams && size <= 16;
-
-  job->convert (streams ? row : dest, source, n, size, job->source_size, job->convert_data);
-  if (streams)
-    mtl_stream_row (dest, row, n * size);
-}
-
-static void
-convert_deinterleave (const MtlCopyJob *job)
-{
-  const MtlCopyAxis *channels = &job->axes[0], *pixels = &job->axes[1];
-  guint8 planes[4 * PIXELS * 8] MTL_ALIGNED;
-  gsize size = job->source_size, plane = PIXELS * size;
-
-  for (gsize i = 0; i < pixels->extent; i += PIXELS)
-    {
-      gsize n = MIN (pixels->extent - i, PIXELS);
-      const MtlCopyAxis axes[] = { { channels->extent, plane, size },
-                                   { n, size, pixels->source_step } };
-      MtlCopyJob part = *job;
-
-      part.dest = planes;
-      part.source = job->source + (gssize) i * pixels->source_step;
-      part.axes = axes;
-      part.item_size = size;
-      part.streams = FALSE;
-      MTL_KERNEL (deinterleave) (&part);
-      for (gsize c = 0; c < channels->extent; c++)
-        convert_plane (job,
-                       job->dest + (gssize) c * channels->dest_step
-                         + (gssize) i * pixels->dest_step,
-                       planes + c * plane, n);
-    }
-}
-
-/* Returns whether that is what they are. */
-static gboolean
-convert_pixels (const MtlCopyJob *job)
-{
-  if (is_for_interleave (job))
-    convert_interleave (job);
-  else if (is_for_deinterleave (job))
-    convert_deinterleave (job);
-  else
-    return FALSE;
-
-  return TRUE;
-}
-
-#else
-
-#define convert_pixels(job) FALSE
-
-#endif
-
 void MTL_KERNEL (convert) (const MtlCopyJob *job);
 
 void
 MTL_KERNEL (convert) (const MtlCopyJob *job)
 {
-  if (convert_pixels (job))
-    return;
-
   if (is_broadcast (job))
     convert_broadcast (job);
   else if (job->converts_scattered && job->axes[1].extent < SHORT_ROW

@@ -19,7 +19,6 @@ get_kernel_name (const MtlCopyKernels *kernels,
     { kernels->rows, "rows" },
     { kernels->broadcast, "broadcast" },
     { kernels->strided, "strided" },
-    { kernels->blocked, "blocked" },
     { kernels->convert, "convert" },
     { kernels->interleave, "interleave" },
     { kernels->deinterleave, "deinterleave" },
@@ -47,23 +46,23 @@ mtl_copy_plan_get_way (const MtlCopyPlan *self)
   if (self->boxes != NULL && is_of_boxes (self))
     return "boxes";
   if (self->boxes != NULL)
-    return self->converts_first ? "narrowed tiles" : "tiles";
+    return "tiles";
 
   return get_kernel_name (kernels, self->kernel);
 }
 
 static void
 append_axes (GString           *text,
-             const MtlCopyAxis *axes,
+             const MtlAxis *axes,
              const gsize       *parts,
              guint              n)
 {
   for (guint i = 0; i < n; i++)
     {
-      g_string_append_printf (text, "%s%" G_GSIZE_FORMAT, i > 0 ? ", " : "", axes[i].extent);
+      g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, i > 0 ? ", " : "", axes[i].extent);
       if (parts != NULL)
         g_string_append_printf (text, "/%" G_GSIZE_FORMAT, parts[i]);
-      g_string_append_printf (text, " (%" G_GSSIZE_FORMAT " from %" G_GSSIZE_FORMAT ")",
+      g_string_append_printf (text, " (%" G_GINT64_FORMAT " from %" G_GINT64_FORMAT ")",
                               axes[i].dest_step, axes[i].source_step);
     }
 }

@@ -4,17 +4,9 @@
 
 #include <glib.h>
 
-#include "mtl-layout-private.h"
+#include "mtl-axes-private.h"
 
 G_BEGIN_DECLS
-
-/* Steps are in bytes and may be negative. */
-typedef struct
-{
-  gsize extent;
-  gssize dest_step;
-  gssize source_step;
-} MtlCopyAxis;
 
 /* Converts n elements, of the sizes in the request. Neither side is aligned. */
 typedef void                    (* MtlCopyConvert) (guint8       *dest,
@@ -44,18 +36,13 @@ typedef void                    (* MtlCopyConvert) (guint8       *dest,
 #define MTL_COPY_TILE_ITEMS 4096
 #define MTL_COPY_CONVERTED_ITEMS 512
 
-/* Bytes of a row, and of all, of a tile that is converted to fewer bytes first. More items would
- * be in so many pages that each is left after a few lines. */
-#define MTL_COPY_NARROWED_ROW 128
-#define MTL_COPY_NARROWED_BYTES 16384
-
 /* The work of one call of a kernel. The last of its axes has the smallest step in the
  * destination. */
 typedef struct
 {
   guint8 *dest;
   const guint8 *source;
-  const MtlCopyAxis *axes;
+  const MtlAxis *axes;
   gsize item_size; /* in the destination, in bytes */
   gboolean streams; /* bypasses the caches */
   MtlCopyConvert convert;
@@ -79,7 +66,7 @@ struct _MtlCopyPlan
 {
   /* Outer axes first, then those of the job. Of boxes, the axis that is nearest in the
    * destination comes first. */
-  MtlCopyAxis axes[MTL_COPY_MAX_DIMS + 1];
+  MtlAxis axes[MTL_AXES_MAX]; /* with steps in bytes */
   guint n_outer;
   guint n_inner;
   MtlCopyJob job; /* the first job */
@@ -102,7 +89,7 @@ struct _MtlCopyPlan
   MtlCopyBoxesFunc boxes;
   guint n_axes;
   guint n_run;
-  gsize part[MTL_COPY_MAX_DIMS]; /* units of a box along an axis */
+  gsize part[MTL_AXES_MAX]; /* units of a box along an axis */
   guint8 inner[MTL_COPY_BOX_AXES]; /* axes with several units in a box */
   int row_axis; /* the one along which they are moved in a loop, or -1 */
   int repeat_axis; /* along which the source does not move: a box is written several times */
@@ -112,7 +99,6 @@ struct _MtlCopyPlan
   gsize line_ahead; /* bytes of the source to prefetch for each line that is streamed, or 0 */
   gboolean is_dense; /* the destination of a box is one run */
   gboolean is_contiguous; /* that of all boxes is */
-  gboolean converts_first; /* the elements of tiles, before they are transposed */
 };
 
 static inline gsize
@@ -140,7 +126,7 @@ mtl_copy_plan_joins_rows (const MtlCopyPlan *self,
 
 
 /* Compiled once for each instruction set. NULL if it needs vectors and there are
- * none: strided or blocked then does the job. Each kernel is described in its file.
+ * none: strided then does the job. Each kernel is described in its file.
  * In brackets are its axes. */
 typedef struct
 {
@@ -149,7 +135,6 @@ typedef struct
   MtlCopyKernel rows;           /* [rows], of item_size bytes each */
   MtlCopyKernel broadcast;      /* [rows, the same element] */
   MtlCopyKernel strided;        /* [any, any] */
-  MtlCopyKernel blocked;        /* [near in the source, near in the destination] */
   MtlCopyKernel convert;        /* [any, any] */
   MtlCopyKernel interleave;     /* [pixels, channels] */
   MtlCopyKernel deinterleave;   /* [channels, pixels] */

@@ -10,7 +10,6 @@ void MTL_KERNEL (contiguous) (const MtlCopyJob *job);
 void MTL_KERNEL (rows) (const MtlCopyJob *job);
 void MTL_KERNEL (broadcast) (const MtlCopyJob *job);
 void MTL_KERNEL (strided) (const MtlCopyJob *job);
-void MTL_KERNEL (blocked) (const MtlCopyJob *job);
 void MTL_KERNEL (convert) (const MtlCopyJob *job);
 void MTL_KERNEL (interleave) (const MtlCopyJob *job);
 void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
@@ -40,7 +39,6 @@ const MtlCopyKernels MTL_KERNEL (kernels) = {
   .rows = MTL_KERNEL (rows),
   .broadcast = MTL_KERNEL (broadcast),
   .strided = MTL_KERNEL (strided),
-  .blocked = MTL_KERNEL (blocked),
   .convert = MTL_KERNEL (convert),
   .boxes = MTL_KERNEL (boxes),
 #if MTL_COPY_WIDTH > 0

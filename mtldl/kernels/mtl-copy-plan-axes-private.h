@@ -40,16 +40,16 @@ mtl_copy_is_power_up_to_16 (gsize size)
 
 static inline void
 mtl_copy_flip_axis (MtlCopyPlan *self,
-                    MtlCopyAxis *axis)
+                    MtlAxis *axis)
 {
-  self->job.dest += (gssize) (axis->extent - 1) * axis->dest_step;
-  self->job.source += (gssize) (axis->extent - 1) * axis->source_step;
+  self->job.dest += mtl_axis_get_reach (axis, 0);
+  self->job.source += mtl_axis_get_reach (axis, 1);
   axis->dest_step = -axis->dest_step;
   axis->source_step = -axis->source_step;
 }
 
 static inline gsize
-mtl_copy_get_distance (const MtlCopyAxis *axis,
+mtl_copy_get_distance (const MtlAxis *axis,
                        gboolean           in_source)
 {
   return mtl_copy_magnitude (in_source ? axis->source_step : axis->dest_step);
@@ -81,45 +81,21 @@ mtl_copy_do_not_stream (MtlCopyPlan *self)
 static inline gboolean
 mtl_copy_plan_is_broadcast (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size;
 
   return last->source_step == 0 && last->dest_step == (gssize) size && size <= 64
          && last->extent >= MTL_COPY_LEAST_REPEATED && last->extent * size >= 32;
 }
 
-/* Sorts n axes, largest step first. Sorted by the steps in the source, it
- * is read in order. Streamed lines can be written in any order. */
-static inline G_ALWAYS_INLINE void
-mtl_copy_sort_axes (MtlCopyAxis *axes,
-                    guint        n,
-                    gboolean     in_source)
-{
-  for (guint i = 1; i < n; i++)
-    {
-      gsize distance = mtl_copy_get_distance (&axes[i], in_source);
-      MtlCopyAxis axis;
-      guint place = i;
-
-      /* Most axes are in order, and loading what was just stored in parts is slow. */
-      if (mtl_copy_get_distance (&axes[i - 1], in_source) >= distance)
-        continue;
-
-      axis = axes[i];
-      for (; place > 0 && mtl_copy_get_distance (&axes[place - 1], in_source) < distance; place--)
-        axes[place] = axes[place - 1];
-      axes[place] = axis;
-    }
-}
-
 /* Merges the axes along which no line of the source is skipped: the run of bytes grows by them.
  * Sorts the axes, and returns how many others there are, which come first. */
 static inline guint
-mtl_copy_merge_source_runs (MtlCopyAxis *axes,
+mtl_copy_merge_source_runs (MtlAxis *axes,
                             guint        n,
                             gsize       *run)
 {
-  mtl_copy_sort_axes (axes, n, TRUE);
+  mtl_axes_sort (axes, n, 1);
   for (; n > 0; n--)
     {
       gsize distance = mtl_copy_get_distance (&axes[n - 1], TRUE);
@@ -134,7 +110,7 @@ mtl_copy_merge_source_runs (MtlCopyAxis *axes,
 
 /* The lines of the source that are visited along an axis. */
 static inline gsize
-mtl_copy_count_lines (const MtlCopyAxis *axis)
+mtl_copy_count_lines (const MtlAxis *axis)
 {
   gsize step = mtl_copy_magnitude (axis->source_step);
 

@@ -26,12 +26,12 @@
 #define NEAR (24 * 1024)
 
 static void
-reverse_axes (MtlCopyAxis *axes,
+reverse_axes (MtlAxis *axes,
               guint        n)
 {
   for (guint i = 0; i < n / 2; i++)
     {
-      MtlCopyAxis axis = axes[i];
+      MtlAxis axis = axes[i];
 
       axes[i] = axes[n - 1 - i];
       axes[n - 1 - i] = axis;
@@ -40,7 +40,7 @@ reverse_axes (MtlCopyAxis *axes,
 
 /* The most units along an axis if offsets have 32 bits, besides others of `span` bytes. */
 static gsize
-get_most_units (const MtlCopyAxis *axis,
+get_most_units (const MtlAxis *axis,
                 gsize              span)
 {
   gsize step = MAX (mtl_copy_magnitude (axis->source_step), mtl_copy_magnitude (axis->dest_step));
@@ -53,7 +53,7 @@ get_most_units (const MtlCopyAxis *axis,
 }
 
 static gsize
-get_span (const MtlCopyAxis *axis,
+get_span (const MtlAxis *axis,
           gsize              n_units)
 {
   gsize step = MAX (mtl_copy_magnitude (axis->source_step), mtl_copy_magnitude (axis->dest_step));
@@ -167,7 +167,7 @@ static gsize
 get_least_blocked (const MtlCopyPlan *self,
                    gsize              n_rows)
 {
-  const MtlCopyAxis *first = &self->axes[0];
+  const MtlAxis *first = &self->axes[0];
   gboolean is_apart = first->dest_step != (gssize) (self->unit * self->job.item_size);
 
   return self->job.convert == NULL && is_apart && first->extent >= LEAST_BLOCKED_APART
@@ -278,7 +278,7 @@ list_inner_axes (MtlCopyPlan *self)
   self->is_dense = self->is_contiguous = TRUE;
   for (guint i = 0; i < self->n_axes; i++)
     {
-      const MtlCopyAxis *axis = &self->axes[i];
+      const MtlAxis *axis = &self->axes[i];
       gboolean goes_on = axis->dest_step == run;
 
       self->is_contiguous = self->is_contiguous && goes_on;
@@ -363,13 +363,8 @@ get_cost_of_calls (const MtlCopyPlan *self,
                    gsize              n_items,
                    gsize              n_rows)
 {
-  gsize row_size = n_items * self->job.item_size;
-
   if (self->job.convert == NULL)
     return 0;
-  if (self->converts_first)
-    return (guint64) CALL_COST * n_items
-           * mtl_copy_divide_up (row_size * n_rows, MTL_COPY_NARROWED_BYTES);
   if (mtl_copy_plan_joins_rows (self, n_items, row_step))
     return (guint64) CALL_COST * n_rows * n_items / (MTL_COPY_CONVERTED_ITEMS / 2);
 
@@ -382,8 +377,7 @@ is_for_tiles (const MtlCopyPlan *self,
               gsize              n_items)
 {
   gsize n_rows = self->axes[row_axis].extent;
-  gsize size = self->converts_first ? self->job.item_size : self->job.source_size;
-  guint log2_size = __builtin_ctz (size), log2_n = 4 - log2_size;
+  guint log2_size = __builtin_ctz (self->job.source_size), log2_n = 4 - log2_size;
   gsize n = 1 << log2_n;
   guint64 squares = (guint64) ((n_items + n - 1) >> log2_n) * ((n_rows + n - 1) >> log2_n);
   guint64 cost = squares * square_costs[log2_size] + BLOCK_COST
@@ -412,11 +406,11 @@ static void
 sort_by_source (MtlCopyPlan *self,
                 guint        first)
 {
-  MtlCopyAxis *axes = self->axes + first;
+  MtlAxis *axes = self->axes + first;
   guint n = self->n_axes - first;
 
   reverse_axes (axes, n);
-  mtl_copy_sort_axes (axes, n, TRUE);
+  mtl_axes_sort (axes, n, 1);
   reverse_axes (axes, n);
 }
 
@@ -427,7 +421,7 @@ choose_parts_of_tiles (MtlCopyPlan *self,
                        gsize        n_items,
                        gsize        most)
 {
-  MtlCopyAxis rows = self->axes[row_axis];
+  MtlAxis rows = self->axes[row_axis];
   gsize line = MTL_COPY_LINE / self->job.source_size, at_once;
 
   memmove (self->axes + 1, self->axes, row_axis * sizeof rows);
@@ -456,7 +450,7 @@ is_one_run (const MtlCopyPlan *self,
 
   for (guint i = 0; i < self->n_axes; i++)
     {
-      const MtlCopyAxis *axis = &self->axes[i < n_item_axes ? i + 1 : i == n_item_axes ? 0 : i];
+      const MtlAxis *axis = &self->axes[i < n_item_axes ? i + 1 : i == n_item_axes ? 0 : i];
 
       if (axis->dest_step != run)
         return FALSE;
@@ -499,15 +493,6 @@ find_repeat_axis (const MtlCopyPlan *self)
            ? found : -1;
 }
 
-static gsize
-get_most_items (const MtlCopyPlan *self)
-{
-  if (self->converts_first)
-    return MTL_COPY_NARROWED_ROW / self->job.item_size;
-
-  return self->job.convert != NULL ? MTL_COPY_CONVERTED_ITEMS : MTL_COPY_TILE_ITEMS;
-}
-
 /* Elements of so many bytes are transposed too slowly to do it again for each repetition. */
 #define LEAST_NOT_TRANSPOSED 4
 
@@ -544,16 +529,13 @@ choose_tiles (MtlCopyPlan          *self,
   if (row_axis < 0 || would_tiles_repeat (self, row_axis))
     return FALSE;
 
-  self->converts_first = self->job.convert != NULL && mtl_copy_plan_narrows (self)
-                         && mtl_copy_is_power_up_to_16 (self->job.item_size);
-  most = MIN (get_most_items (self), get_most_units (&self->axes[0], 0));
+  most = MIN (self->job.convert != NULL ? MTL_COPY_CONVERTED_ITEMS : MTL_COPY_TILE_ITEMS,
+              get_most_units (&self->axes[0], 0));
   n = find_items (self, row_axis, most, &n_items);
   if (!is_for_tiles (self, row_axis, n_items))
     return FALSE;
 
-  if (self->converts_first)
-    mtl_copy_do_not_stream (self);
-  else if (is_worth_streaming_tiles (self, row_axis, n_items))
+  if (is_worth_streaming_tiles (self, row_axis, n_items))
     mtl_copy_stream (self, kernels);
   if (self->axes[row_axis].source_step < 0)
     mtl_copy_flip_axis (self, &self->axes[row_axis]);
@@ -569,7 +551,7 @@ choose_tiles (MtlCopyPlan          *self,
 static void
 join_units (MtlCopyPlan *self)
 {
-  const MtlCopyAxis *first = &self->axes[0];
+  const MtlAxis *first = &self->axes[0];
 
   if (self->n_axes > 1 && first->dest_step == (gssize) self->job.item_size
       && first->source_step == (gssize) self->job.source_size
@@ -616,7 +598,7 @@ is_source_sequential (const MtlCopyPlan *self)
 static gsize
 count_source_bytes (const MtlCopyPlan *self)
 {
-  MtlCopyAxis axes[MTL_COPY_MAX_DIMS];
+  MtlAxis axes[MTL_COPY_MAX_DIMS];
   gsize run = self->unit_source_size, n_runs = 1;
   guint n_others;
 

@@ -25,7 +25,7 @@ static gboolean
 are_rows_better (const MtlCopyPlan *self,
                  gsize              unit)
 {
-  const MtlCopyAxis *next = &self->axes[self->n_outer - 2];
+  const MtlAxis *next = &self->axes[self->n_outer - 2];
   gsize step = mtl_copy_magnitude (next->source_step);
 
   if (unit >= 128 || unit % MTL_COPY_LINE == 0)
@@ -86,7 +86,7 @@ are_rows_long (const MtlCopyPlan *self,
 static gboolean
 streams_short_jobs (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
 
   return self->job.streams && self->n_outer > 2
          && last->extent * last[-1].extent * self->job.item_size < LEAST_STREAMED_JOB;
@@ -97,7 +97,7 @@ streams_short_jobs (const MtlCopyPlan *self)
 static gboolean
 are_loops_better (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gssize size = self->job.item_size, n = last->source_step / size;
   gsize least = self->job.streams ? MAX (16, 64 / size) : 64;
 
@@ -108,37 +108,6 @@ are_loops_better (const MtlCopyPlan *self)
 
   return size <= 8 && last->dest_step == size && n * size == last->source_step
          && n >= -1 && n <= 4 && last->extent >= least;
-}
-
-/* Fewer elements of a row, or of a job, are faster in boxes anyway. */
-#define LEAST_DIRECT 8
-#define LEAST_DIRECT_JOB 256
-
-/* Elements that are so far apart that vectors are little help, or none if they are not in
- * a core's cache. */
-static gboolean
-are_far_apart (const MtlCopyPlan *self)
-{
-  gsize step = mtl_copy_get_distance (&self->axes[self->n_outer - 1], TRUE);
-
-  switch (self->job.item_size)
-    {
-    case 4: return step >= 5 * 4 && self->n_bytes >= 1024 * 1024;
-    case 8: return step >= 3 * 8;
-    case 16: return TRUE;
-    default: return FALSE;
-    }
-}
-
-/* Whether both sides are in order, so that nothing is gained by boxes. */
-static gboolean
-is_one_pass_better (const MtlCopyPlan *self)
-{
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
-  gsize job = self->n_outer > 1 ? last->extent * last[-1].extent : last->extent;
-
-  return last->dest_step == (gssize) self->job.item_size && last->extent >= LEAST_DIRECT
-         && job >= LEAST_DIRECT_JOB && are_far_apart (self) && is_source_in_order (self);
 }
 
 /* The bytes of the lines of the source that are visited before the same lines are visited
@@ -209,7 +178,7 @@ has_repeats (const MtlCopyPlan *self,
 static gboolean
 is_one_pass_better_for_both (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gsize n_rows = self->n_outer > 1 ? last[-1].extent : 1;
 
   if (!self->job.converts_scattered || last->source_step == 0
@@ -237,7 +206,7 @@ has_source_rows (const MtlCopyPlan *self)
 static gboolean
 is_one_pass_better_for_large (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
   gsize least = size < 4 ? LEAST_SCATTERED_SMALL : LEAST_SCATTERED_LARGE;
 
@@ -253,7 +222,7 @@ is_one_pass_better_for_large (const MtlCopyPlan *self)
 static gboolean
 is_one_pass_better_for_source (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
   gsize near = size < 8 && has_source_rows (self) ? MTL_COPY_LINE : NEAR_ENOUGH;
 
@@ -278,7 +247,7 @@ is_one_pass_better_for_source (const MtlCopyPlan *self)
 static gboolean
 is_scattered_better (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size;
   gboolean is_run = last->dest_step == (gssize) size;
 
@@ -298,10 +267,10 @@ mtl_copy_plan_is_for_one_pass (const MtlCopyPlan *self)
 gboolean
 mtl_copy_plan_is_for_boxes (const MtlCopyPlan *self)
 {
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  const MtlAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size, source_size = self->job.source_size;
 
-  if (self->job.convert == NULL ? is_one_pass_better (self) : is_scattered_better (self))
+  if (self->job.convert != NULL && is_scattered_better (self))
     return FALSE;
   if (MAX (size, source_size) > 256
       || (self->job.convert == NULL && self->n_bytes < LEAST_ELEMENTS * size))

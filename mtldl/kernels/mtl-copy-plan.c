@@ -14,7 +14,6 @@
 /* Kernels for channels are worth it from so many bytes, and pixels of a row. */
 #define LEAST_PICTURE 16384
 #define LEAST_PIXELS 32
-#define LEAST_CONVERTED_PIXELS 64
 
 /* Rows of so many bytes of them are streamed, interleaved or of a plane. */
 #define LEAST_STREAMED_PIXELS 2048
@@ -25,7 +24,7 @@
 #define GRAIN 64
 
 /* Until the kernel is chosen, all axes are outer ones. */
-static MtlCopyAxis *
+static MtlAxis *
 get_axis (MtlCopyPlan *self,
           guint        from_last)
 {
@@ -48,15 +47,15 @@ take_axes (MtlCopyPlan          *self,
       gsize extent = request->shape[i];
       gint64 dest_stride = request->dest_strides[i];
       gint64 source_stride = request->source_strides != NULL ? request->source_strides[i] : 0;
-      MtlCopyAxis axis;
+      MtlAxis axis;
 
       if (extent == 0)
         return FALSE;
       if (extent == 1)
         continue;
 
-      axis = (MtlCopyAxis) { extent, (gssize) ((gsize) dest_stride * request->dest_size),
-                             (gssize) ((gsize) source_stride * request->source_size) };
+      axis = mtl_axis (extent, (gssize) ((gsize) dest_stride * request->dest_size),
+                       (gssize) ((gsize) source_stride * request->source_size));
       if (axis.dest_step == 0)
         {
           self->job.source += (gssize) (extent - 1) * axis.source_step;
@@ -70,60 +69,6 @@ take_axes (MtlCopyPlan          *self,
   return TRUE;
 }
 
-/* Whether the sorted axes prove that the elements of the destination do not overlap,
- * so that they can be written in any order. */
-static gboolean
-is_nested (const MtlCopyPlan *self,
-           gsize              item_size)
-{
-  gsize span = item_size;
-
-  for (guint i = self->n_outer; i-- > 0;)
-    {
-      gsize step = mtl_copy_magnitude (self->axes[i].dest_step);
-
-      if (step < span)
-        return FALSE;
-      span += step * (self->axes[i].extent - 1);
-    }
-
-  return TRUE;
-}
-
-/* Merges neighboring axes that are one axis on both sides. */
-static void
-merge_axes (MtlCopyPlan *self)
-{
-  guint last = 0;
-
-  for (guint i = 1; i < self->n_outer; i++)
-    {
-      MtlCopyAxis *outer = &self->axes[last], *inner = &self->axes[i];
-      gsize n = inner->extent;
-
-      if ((gsize) outer->dest_step == (gsize) inner->dest_step * n
-          && (gsize) outer->source_step == (gsize) inner->source_step * n)
-        *outer = (MtlCopyAxis) { outer->extent * n, inner->dest_step, inner->source_step };
-      else
-        self->axes[++last] = *inner;
-    }
-  self->n_outer = MIN (self->n_outer, last + 1);
-}
-
-/* Moves an axis to the position from_last, counted from the last one. */
-static void
-move_axis (MtlCopyPlan *self,
-           guint        from,
-           guint        from_last)
-{
-  guint to = self->n_outer - 1 - from_last;
-  MtlCopyAxis axis = self->axes[from];
-
-  for (; from < to; from++)
-    self->axes[from] = self->axes[from + 1];
-  self->axes[to] = axis;
-}
-
 /* Makes the last axes those of the kernel. If there are too few, adds axes of one
  * element before them. */
 static void
@@ -135,10 +80,8 @@ choose (MtlCopyPlan   *self,
   self->n_inner = n_inner;
   while (self->n_outer < n_inner)
     {
-      for (guint i = self->n_outer; i > 0; i--)
-        self->axes[i] = self->axes[i - 1];
-      self->axes[0] = (MtlCopyAxis) { 1, 0, 0 };
-      self->n_outer++;
+      self->axes[self->n_outer] = mtl_axis (1, 0, 0);
+      mtl_axes_move (self->axes, self->n_outer++, 0);
     }
   self->n_outer -= n_inner;
 }
@@ -194,7 +137,7 @@ choose_interleave (MtlCopyPlan          *self,
                    const MtlCopyKernels *kernels)
 {
   gssize size = self->job.item_size;
-  const MtlCopyAxis *channels = get_axis (self, 0);
+  const MtlAxis *channels = get_axis (self, 0);
 
   if (kernels->interleave == NULL || !mtl_copy_is_power_up_to_16 (size) || size > 8
       || self->n_outer < 2 || channels->dest_step != size || channels->extent > 4)
@@ -206,7 +149,7 @@ choose_interleave (MtlCopyPlan          *self,
       {
         if (self->axes[i].extent * channels->extent * (gsize) size < LEAST_STREAMED_PIXELS)
           mtl_copy_do_not_stream (self);
-        move_axis (self, i, 1);
+        mtl_axes_move (self->axes, i, self->n_outer - 2);
         choose (self, kernels->interleave, 2);
         self->keeps_last_axis = TRUE;
         return TRUE;
@@ -222,7 +165,7 @@ choose_deinterleave (MtlCopyPlan          *self,
                      guint                 source_axis)
 {
   gssize size = self->job.item_size;
-  const MtlCopyAxis *channels = &self->axes[source_axis], *pixels = get_axis (self, 0);
+  const MtlAxis *channels = &self->axes[source_axis], *pixels = get_axis (self, 0);
   gssize n_channels = pixels->source_step / size;
 
   if (kernels->deinterleave == NULL || !mtl_copy_is_power_up_to_16 (size) || size > 8
@@ -233,7 +176,7 @@ choose_deinterleave (MtlCopyPlan          *self,
 
   if (pixels->extent * (gsize) size < LEAST_STREAMED_PLANE)
     mtl_copy_do_not_stream (self);
-  move_axis (self, source_axis, 1);
+  mtl_axes_move (self->axes, source_axis, self->n_outer - 2);
   choose (self, kernels->deinterleave, 2);
   return TRUE;
 }
@@ -243,7 +186,7 @@ static gboolean
 choose_swap (MtlCopyPlan          *self,
              const MtlCopyKernels *kernels)
 {
-  const MtlCopyAxis *channels = get_axis (self, 0);
+  const MtlAxis *channels = get_axis (self, 0);
   gssize n = channels->extent;
 
   if (kernels->swap_channels == NULL || self->job.item_size != 1 || self->n_outer < 2
@@ -257,38 +200,18 @@ choose_swap (MtlCopyPlan          *self,
 }
 
 static void
-choose_strided (MtlCopyPlan          *self,
-                const MtlCopyKernels *kernels,
-                int                   source_axis)
-{
-  int last = (int) self->n_outer - 1;
-
-  if (source_axis >= 0 && source_axis != last && self->axes[source_axis].extent >= 8
-      && self->axes[last].extent >= 8)
-    {
-      move_axis (self, source_axis, 1);
-      choose (self, kernels->blocked, 2);
-    }
-  else
-    {
-      self->goes_by_rows = TRUE;
-      choose (self, kernels->strided, 2);
-    }
-}
-
-static void
 choose_kernel (MtlCopyPlan          *self,
                const MtlCopyKernels *kernels)
 {
   gsize size = self->job.item_size;
-  MtlCopyAxis *last = get_axis (self, 0);
+  MtlAxis *last = get_axis (self, 0);
   int source_axis;
 
   if (last->dest_step == (gssize) size && last->source_step == (gssize) size)
     {
       if (self->n_outer == 1 || last->extent * size >= LONG_RUN)
         {
-          *last = (MtlCopyAxis) { last->extent * size, 1, 1 };
+          *last = mtl_axis (last->extent * size, 1, 1);
           self->job.item_size = 1;
           choose (self, kernels->contiguous, 1);
           return;
@@ -310,44 +233,20 @@ choose_kernel (MtlCopyPlan          *self,
     {
       gboolean is_of_lines = is_on_lines (self);
 
-      if (size < 2 * MTL_COPY_LINE && !is_of_lines)
+      if (size < LONG_ROW && !is_of_lines)
         mtl_copy_do_not_stream (self);
-      if (self->job.streams && (size >= LONG_ROW || is_of_lines))
-        mtl_copy_sort_axes (self->axes, self->n_outer, TRUE);
+      if (self->job.streams)
+        mtl_axes_sort (self->axes, self->n_outer, 1);
       choose (self, kernels->rows, 1);
     }
   else if (source_axis >= 0 && source_axis != (int) self->n_outer - 1
            && choose_deinterleave (self, kernels, source_axis))
     return;
   else
-    choose_strided (self, kernels, source_axis);
-}
-
-/* Whether the kernel for conversions has pixels of channels that are interleaved on one
- * side and in planes on the other. */
-static gboolean
-is_converted_picture (const MtlCopyPlan    *self,
-                      const MtlCopyKernels *kernels)
-{
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1], *other;
-  gssize size = self->job.item_size, source_size = self->job.source_size;
-  gssize n_channels = last->source_step / source_size;
-  int source_axis = find_source_axis (self);
-
-  if (kernels->interleave == NULL || source_axis < 0 || source_axis == (int) self->n_outer - 1)
-    return FALSE;
-
-  other = &self->axes[source_axis];
-  if (other->source_step != source_size || last->dest_step != size)
-    return FALSE;
-
-  if (size <= 8 && mtl_copy_is_power_up_to_16 (size) && last->extent <= 4
-      && other->dest_step == (gssize) last->extent * size)
-    return other->extent >= LEAST_CONVERTED_PIXELS;
-
-  return source_size <= 8 && mtl_copy_is_power_up_to_16 (source_size) && n_channels >= 2
-         && n_channels <= 4 && last->source_step == n_channels * source_size
-         && other->extent <= (gsize) n_channels && last->extent >= LEAST_CONVERTED_PIXELS;
+    {
+      self->goes_by_rows = TRUE;
+      choose (self, kernels->strided, 2);
+    }
 }
 
 /* A destination beyond a core's own caches is written in order, in rows of so many elements, if
@@ -373,7 +272,7 @@ choose_conversion (MtlCopyPlan          *self,
   self->goes_by_rows = source_axis < 0 || source_axis == (int) self->n_outer - 1
                        || is_in_order;
   if (!self->goes_by_rows)
-    move_axis (self, source_axis, 1);
+    mtl_axes_move (self->axes, source_axis, self->n_outer - 2);
   choose (self, kernels->convert, 2);
 }
 
@@ -406,7 +305,7 @@ static void
 cut_job (MtlCopyPlan *self,
          gsize        job_size)
 {
-  MtlCopyAxis *axes = &self->axes[self->n_outer];
+  MtlAxis *axes = &self->axes[self->n_outer];
   guint n_divisible = self->keeps_last_axis ? self->n_inner - 1 : self->n_inner;
   guint longest = n_divisible - 1;
   gboolean is_of_rows = keeps_rows_whole (self, job_size / axes[0].extent);
@@ -464,13 +363,13 @@ keep_order (MtlCopyPlan          *self,
             const MtlCopyRequest *request,
             const MtlCopyKernels *kernels)
 {
-  MtlCopyAxis *last;
+  MtlAxis *last;
 
   take_axes (self, request);
-  merge_axes (self);
+  self->n_outer = mtl_axes_merge (self->axes, self->n_outer);
   last = get_axis (self, 0);
   last[1] = last[0];
-  last[0] = (MtlCopyAxis) { 1, 0, 0 };
+  last[0] = mtl_axis (1, 0, 0);
   self->n_outer++;
   choose (self, request->convert != NULL ? kernels->convert : kernels->strided, 2);
   self->in_order = TRUE;
@@ -522,6 +421,7 @@ init (MtlCopyPlan          *self,
   const MtlCopyKernels *kernels = machine->kernels;
   gsize threshold = mtl_copy_streaming_threshold > 0 ? mtl_copy_streaming_threshold
                                                      : machine->streaming_threshold;
+  gint64 offsets[2] = { 0 };
 
   self->job.item_size = request->dest_size;
   self->job.streams = FALSE;
@@ -543,32 +443,27 @@ init (MtlCopyPlan          *self,
       return;
     }
 
-  mtl_copy_sort_axes (self->axes, self->n_outer, FALSE);
-  if (!is_nested (self, request->dest_size))
+  mtl_axes_sort (self->axes, self->n_outer, 0);
+  if (!mtl_axes_are_nested (self->axes, self->n_outer, request->dest_size))
     {
       keep_order (self, request, kernels);
       return;
     }
 
-  for (guint i = 0; i < self->n_outer; i++)
-    if (self->axes[i].dest_step < 0)
-      mtl_copy_flip_axis (self, &self->axes[i]);
-  merge_axes (self);
+  mtl_axes_flip (self->axes, self->n_outer, offsets);
+  self->job.dest += offsets[0];
+  self->job.source += offsets[1];
+  self->n_outer = mtl_axes_merge (self->axes, self->n_outer);
 
   self->is_large = self->n_bytes / 2 >= threshold / 5;
   if (is_streamed (self, threshold))
     mtl_copy_stream (self, kernels);
   if (self->n_outer == 0)
-    self->axes[self->n_outer++] = (MtlCopyAxis) { 1, request->dest_size, request->source_size };
+    self->axes[self->n_outer++] = mtl_axis (1, request->dest_size,
+                                               request->source_size);
   if (request->convert == NULL && self->n_bytes >= LEAST_PICTURE
       && (choose_interleave (self, kernels) || choose_swap (self, kernels)))
     {
-      cut_into_slices (self);
-      return;
-    }
-  if (request->convert != NULL && is_converted_picture (self, kernels))
-    {
-      choose_conversion (self, kernels);
       cut_into_slices (self);
       return;
     }
@@ -622,11 +517,11 @@ static gsize
 get_cost_of_unit (const MtlCopyPlan *self)
 {
   const MtlCopyKernels *kernels = mtl_copy_machine_get ()->kernels;
-  const MtlCopyAxis *last = &self->axes[self->n_outer + self->n_inner - 1];
+  const MtlAxis *last = &self->axes[self->n_outer + self->n_inner - 1];
 
   if (self->boxes != NULL)
     return get_cost_in_boxes (self, kernels);
-  if (self->kernel == kernels->strided || self->kernel == kernels->blocked)
+  if (self->kernel == kernels->strided)
     return ELEMENT_COST;
   if (self->kernel == kernels->convert)
     return last->dest_step == (gssize) self->job.item_size

@@ -22,55 +22,6 @@ mtl_copy_plan_get_n_slices (const MtlCopyPlan *self)
   return ((self->n_jobs - 1) / self->jobs_per_slice + 1) * self->n_pieces;
 }
 
-/* The position on the outer axes. */
-typedef struct
-{
-  gsize position[MTL_COPY_MAX_DIMS];
-  guint8 *dest;
-  const guint8 *source;
-} Place;
-
-static void
-go_to (const MtlCopyPlan *self,
-       gsize              job,
-       Place             *place)
-{
-  place->dest = self->job.dest;
-  place->source = self->job.source;
-  for (guint i = self->n_outer; i-- > 0;)
-    {
-      const MtlCopyAxis *axis = &self->axes[i];
-      gsize index = job > 0 ? job % axis->extent : 0;
-
-      job = job > 0 ? job / axis->extent : 0;
-      place->position[i] = index;
-      place->dest += (gssize) index * axis->dest_step;
-      place->source += (gssize) index * axis->source_step;
-    }
-}
-
-/* Moves to the next position, like an odometer. */
-static void
-go_on (const MtlCopyPlan *self,
-       Place             *place)
-{
-  for (guint i = self->n_outer; i-- > 0;)
-    {
-      const MtlCopyAxis *axis = &self->axes[i];
-
-      if (++place->position[i] < axis->extent)
-        {
-          place->dest += axis->dest_step;
-          place->source += axis->source_step;
-          return;
-        }
-
-      place->position[i] = 0;
-      place->dest -= (gssize) (axis->extent - 1) * axis->dest_step;
-      place->source -= (gssize) (axis->extent - 1) * axis->source_step;
-    }
-}
-
 static void
 init_job (const MtlCopyPlan *self,
           MtlCopyJob        *job)
@@ -84,20 +35,21 @@ run_jobs (const MtlCopyPlan *self,
           gsize              first,
           gsize              n)
 {
+  guint64 position[MTL_AXES_MAX];
+  gint64 offsets[2];
   MtlCopyJob job;
-  Place place;
 
   init_job (self, &job);
-  go_to (self, first, &place);
+  mtl_axes_go_to (self->axes, self->n_outer, first, position, offsets);
   while (TRUE)
     {
-      job.dest = place.dest;
-      job.source = place.source;
+      job.dest = self->job.dest + offsets[0];
+      job.source = self->job.source + offsets[1];
       self->kernel (&job);
       if (--n == 0)
         return;
 
-      go_on (self, &place);
+      mtl_axes_go_on (self->axes, self->n_outer, position, offsets);
     }
 }
 
@@ -122,17 +74,18 @@ run_pieces (const MtlCopyPlan *self,
 {
   gsize first = piece_begins (self, begin);
   MtlCopyJob job;
-  MtlCopyAxis axes[MTL_COPY_MAX_INNER], *axis;
-  Place place;
+  MtlAxis axes[MTL_COPY_MAX_INNER], *axis;
+  guint64 position[MTL_AXES_MAX];
+  gint64 offsets[2];
 
   init_job (self, &job);
-  go_to (self, which, &place);
+  mtl_axes_go_to (self->axes, self->n_outer, which, position, offsets);
   memcpy (axes, job.axes, self->n_inner * sizeof axes[0]);
   job.axes = axes;
   axis = &axes[self->split_axis];
   axis->extent = piece_begins (self, end) - first;
-  job.dest = place.dest + (gssize) first * axis->dest_step;
-  job.source = place.source + (gssize) first * axis->source_step;
+  job.dest = self->job.dest + offsets[0] + (gssize) first * axis->dest_step;
+  job.source = self->job.source + offsets[1] + (gssize) first * axis->source_step;
   self->kernel (&job);
 }
 

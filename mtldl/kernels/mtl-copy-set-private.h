@@ -171,20 +171,6 @@ mtl_stream_lines (guint8       *to,
     mtl_stream_line (to + i, from + i);
 }
 
-/* Of a line that was assembled, `fill` bytes are of the row before, and the first
- * `skipped` bytes belong to others. */
-MTL_INLINE void
-mtl_put_shared_line (guint8       *to,
-                     const guint8 *from,
-                     gsize         fill,
-                     gsize         skipped)
-{
-  if (skipped > 0)
-    memcpy (to + skipped, from + skipped, MTL_LINE - skipped);
-  else if (fill > 0)
-    mtl_stream_line (to, from);
-}
-
 /* Streams the whole lines of a row of n bytes, and copies the bytes before and after
  * them. */
 MTL_INLINE void

@@ -20,8 +20,8 @@ typedef struct
 {
   guint8 *dest;
   const guint8 *source;
-  MtlCopyAxis rows;
-  MtlCopyAxis items;
+  MtlAxis rows;
+  MtlAxis items;
   gsize item_size;
   gboolean is_far; /* the source is not in the caches */
 } Grid;
@@ -163,7 +163,7 @@ static gsize
 copy_packed (const Grid *row,
              gssize      ahead)
 {
-  const MtlCopyAxis *items = &row->items;
+  const MtlAxis *items = &row->items;
 
   if (can_pack (row))
     return MTL_KERNEL (pack) (row->dest, row->source, items->extent, items->source_step,
@@ -262,84 +262,6 @@ gather_rows (const Grid *self)
     }
 }
 
-/* Rows that are read backwards confuse the machine if they span so many bytes. */
-#define LEAST_BACKWARDS 384
-
-static gsize
-get_source_span (const Grid *self)
-{
-  return (self->items.extent - 1) * (gsize) ABS (self->items.source_step) + self->item_size;
-}
-
-static void
-prefetch_backwards (const Grid *self)
-{
-  guintptr lowest = (guintptr) self->source
-                    + (self->items.extent - 1) * (gsize) self->items.source_step;
-  gsize span = get_source_span (self);
-
-  for (gsize k = 0; k < self->rows.extent; k++)
-    mtl_prefetch ((gpointer) (lowest + k * (gsize) self->rows.source_step), span);
-}
-
-/* Rows that are one after the other in the destination, and backwards in the source. */
-static void __attribute__ ((noinline))
-stream_backwards (const Grid *self)
-{
-  gsize row_size = self->items.extent * self->item_size;
-  gsize n_rows = MAX (BUFFER_SIZE / row_size, 1), n_items = BUFFER_SIZE / self->item_size;
-  Sink sink;
-
-  mtl_sink_open (&sink, self->dest);
-  for (gsize j = 0; j < self->rows.extent; j += n_rows)
-    for (gsize i = 0; i < self->items.extent; i += n_items)
-      {
-        Grid part = get_part_to (self, j, n_rows, i, n_items, sink.buffer + sink.fill, row_size);
-        Grid next = part;
-
-        next.source += (gssize) n_rows * self->rows.source_step;
-        prefetch_backwards (&next);
-        copy_grid (&part);
-        mtl_sink_take (&sink, part.rows.extent * part.items.extent * self->item_size);
-      }
-  mtl_sink_close (&sink);
-}
-
-/* For few elements per row: copies along the other axis, as long as the lines where the next
- * elements are stay in the L1 cache. Those a multiple of a power of two apart share few sets. */
-#define FEW 8
-#define CHUNK 512
-#define LEAST_CHUNK 16
-#define L1_SIZE (32 * 1024)
-
-static gsize
-choose_chunk (const Grid *self)
-{
-  gsize step = ABS (self->rows.source_step);
-  gsize power = MAX (step & -step, MTL_LINE);
-
-  if (ABS (self->items.source_step) >= MTL_LINE)
-    return CHUNK; /* no two elements share a line */
-
-  return MAX (MIN (L1_SIZE / power, CHUNK), LEAST_CHUNK);
-}
-
-static void
-copy_across (const Grid *self)
-{
-  gsize chunk = choose_chunk (self);
-
-  for (gsize j = 0; j < self->rows.extent; j += chunk)
-    {
-      Grid part = get_part (self, j, chunk, 0, self->items.extent);
-      MtlCopyAxis items = part.items;
-
-      part.items = part.rows;
-      part.rows = items;
-      copy_grid (&part);
-    }
-}
-
 void MTL_KERNEL (strided) (const MtlCopyJob *job);
 
 void
@@ -350,12 +272,7 @@ MTL_KERNEL (strided) (const MtlCopyJob *job)
   gboolean streams = job->streams && grid.items.dest_step == (gssize) grid.item_size
                      && grid.item_size <= MTL_LINE;
 
-  if (grid.items.extent <= FEW && grid.rows.extent > grid.items.extent)
-    copy_across (&grid);
-  else if (streams && grid.rows.dest_step == (gssize) row_size && grid.rows.extent > 1
-           && grid.items.source_step < 0 && get_source_span (&grid) >= LEAST_BACKWARDS)
-    stream_backwards (&grid);
-  else if (streams && grid.rows.dest_step == (gssize) row_size && row_size <= MAX_GATHERED)
+  if (streams && grid.rows.dest_step == (gssize) row_size && row_size <= MAX_GATHERED)
     gather_rows (&grid);
   else if (streams && row_size >= (grid.items.source_step < 0 ? MIN_STREAMED_BACKWARDS
                                                              : MIN_STREAMED))
@@ -367,69 +284,4 @@ MTL_KERNEL (strided) (const MtlCopyJob *job)
       }
   else
     copy_grid (&grid);
-}
-
-/* Axes whose elements are near each other on only one side: in blocks that fit the L1
- * cache, row by row of the destination. For elements of any size, at a quarter to a
- * half of the speed of transpose. */
-#define N_ROWS 16
-#define ROW_SIZE 1024
-
-/* Prefetches the lines of the source for the next rows. */
-static void
-prefetch_rows (const Grid *self)
-{
-  gssize n = (gssize) self->rows.extent * self->rows.source_step;
-  guintptr next = (guintptr) self->source + (n < 0 ? 2 * n : n);
-
-  for (gsize i = 0; i < self->items.extent; i++)
-    mtl_prefetch ((gpointer) (next + i * (gsize) self->items.source_step), ABS (n));
-}
-
-static void
-copy_buffered (const Grid *block,
-               gboolean    streams,
-               gboolean    has_more_rows)
-{
-  guint8 buffer[N_ROWS][ROW_SIZE + MTL_LINE] MTL_ALIGNED;
-  Grid staged = *block;
-  gsize row_size = block->items.extent * block->item_size;
-
-  staged.dest = buffer[0];
-  staged.rows.dest_step = sizeof buffer[0];
-  copy_grid (&staged);
-  if (streams && has_more_rows)
-    prefetch_rows (block);
-
-  for (gsize k = 0; k < block->rows.extent; k++)
-    if (streams)
-      mtl_stream_row (block->dest + (gssize) k * block->rows.dest_step, buffer[k], row_size);
-    else
-      memcpy (block->dest + (gssize) k * block->rows.dest_step, buffer[k], row_size);
-}
-
-void MTL_KERNEL (blocked) (const MtlCopyJob *job);
-
-void
-MTL_KERNEL (blocked) (const MtlCopyJob *job)
-{
-  Grid grid = get_grid (job);
-  gsize size = grid.item_size;
-  /* With gaps in the source, the buffer would cost more than it saves. */
-  gboolean is_buffered = grid.items.dest_step == (gssize) size && size <= MTL_LINE
-                         && ABS (grid.rows.source_step) == (gssize) size;
-  gsize max_items = is_buffered ? ROW_SIZE / size : 64;
-  gsize max_rows = is_buffered ? N_ROWS : 32;
-
-  for (gsize j = 0; j < grid.items.extent; j += max_items)
-    for (gsize i = 0; i < grid.rows.extent; i += max_rows)
-      {
-        Grid block = get_part (&grid, i, max_rows, j, max_items);
-        gsize n_after = grid.rows.extent - i - block.rows.extent;
-
-        if (is_buffered)
-          copy_buffered (&block, job->streams, n_after >= max_rows);
-        else
-          copy_grid (&block);
-      }
 }

@@ -104,28 +104,8 @@ mtl_zip_high16 (MtlBytes16 a,
     }
 }
 
-/* Loads the 16-byte lanes of a vector from places that are `step` bytes apart. With
+/* Loads the 16-byte lanes of a vector from rows at offsets that are n apart in the table. With
  * shuffles, compilers would generate twice as many instructions. */
-MTL_INLINE MtlVector
-mtl_load_lanes (const guint8 *from,
-                gssize        step)
-{
-#if MTL_COPY_WIDTH == 64
-  __m512i lanes = _mm512_castsi128_si512 ((__m128i) mtl_load16 (from));
-
-  lanes = _mm512_inserti32x4 (lanes, (__m128i) mtl_load16 (from + step), 1);
-  lanes = _mm512_inserti32x4 (lanes, (__m128i) mtl_load16 (from + 2 * step), 2);
-  return (MtlVector) _mm512_inserti32x4 (lanes, (__m128i) mtl_load16 (from + 3 * step), 3);
-#elif MTL_COPY_WIDTH == 32
-  __m256i low = _mm256_castsi128_si256 ((__m128i) mtl_load16 (from));
-
-  return (MtlVector) _mm256_inserti128_si256 (low, (__m128i) mtl_load16 (from + step), 1);
-#else
-  return mtl_load16 (from);
-#endif
-}
-
-/* The same of rows at offsets that are n apart in the table. */
 MTL_INLINE MtlVector
 mtl_gather_lanes (const guint8 *source,
                   const gint32 *offsets,

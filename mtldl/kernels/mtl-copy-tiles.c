@@ -51,7 +51,7 @@ take_block (Place        *place,
             MtlCopyBlock *block)
 {
   const MtlCopyPlan *plan = place->plan;
-  const MtlCopyAxis *rows = &plan->axes[0];
+  const MtlAxis *rows = &plan->axes[0];
   gsize n_left = rows->extent - place->index[0];
   gsize n_taken = n > 1 ? MIN (n, (n_left - 1) / plan->part[0] + 1) : 1;
 
@@ -130,72 +130,6 @@ convert_block (const MtlCopyPlan  *plan,
     }
 }
 
-/* Items ahead of the one that is converted. */
-#define NARROWED_AHEAD 8
-
-/* Those of the next rows, or of the next block, after the last item. */
-static void
-prefetch_item (const MtlCopyBlock *block,
-               gsize               item,
-               gsize               row,
-               gsize               n_rows,
-               gsize               size)
-{
-  const guint8 *source = block->source;
-
-  if (item >= block->n_items)
-    {
-      item -= block->n_items;
-      row += n_rows;
-    }
-  if (row >= block->n_rows)
-    {
-      source = block->next_source;
-      row = 0;
-    }
-  if (source == NULL)
-    return;
-
-  mtl_prefetch ((gpointer) ((guintptr) source + block->offsets[item] + row * size), n_rows * size);
-}
-
-/* To fewer bytes: converts a few lines of each item, and transposes what they become. */
-static void
-convert_block_first (const MtlCopyPlan  *plan,
-                     const MtlCopyBlock *block,
-                     Buffers            *buffers)
-{
-  gsize size = plan->job.source_size, item_size = plan->job.item_size;
-  gsize most = MIN (MTL_COPY_NARROWED_BYTES / (block->n_items * item_size), 1024);
-  gsize even = mtl_copy_divide_up (block->n_rows, mtl_copy_divide_up (block->n_rows, most));
-  gsize n_at_once = mtl_copy_divide_up (even, 16) * 16;
-  gsize pitch = n_at_once * item_size | MTL_LINE; /* not even lines, which share fewer sets */
-  gsize ahead = MIN (NARROWED_AHEAD, block->n_items);
-  gint32 offsets[MTL_COPY_NARROWED_ROW];
-
-  for (gsize i = 0; i < block->n_items; i++)
-    offsets[i] = i * pitch;
-
-  for (gsize row = 0; row < block->n_rows; row += n_at_once)
-    {
-      MtlCopyBlock part = *block;
-
-      part.n_rows = MIN (block->n_rows - row, n_at_once);
-      for (gsize i = 0; i < block->n_items; i++)
-        {
-          prefetch_item (block, i + ahead, row, n_at_once, size);
-          mtl_convert_items (&plan->job, buffers->gathered + i * pitch,
-                             block->source + block->offsets[i] + row * size, part.n_rows);
-        }
-
-      part.dest += (gssize) row * block->dest_step;
-      part.source = buffers->gathered;
-      part.offsets = offsets;
-      part.next_source = NULL;
-      MTL_KERNEL (transpose) (&part, item_size, FALSE);
-    }
-}
-
 static void __attribute__ ((noinline))
 convert_tiles (Place        *place,
                const gint32 *offsets,
@@ -212,10 +146,7 @@ convert_tiles (Place        *place,
       MtlCopyBlock block;
 
       n -= take_block (place, n, offsets, &block);
-      if (plan->converts_first)
-        convert_block_first (plan, &block, &buffers);
-      else
-        convert_block (plan, &block, &buffers);
+      convert_block (plan, &block, &buffers);
     }
   if (sinks)
     mtl_sink_close (&buffers.sink);

@@ -24,7 +24,7 @@ add_axis (MtlPackedCopy *self,
   if (dest_step == 0)
     self->source_bit += (extent - 1) * source_step;
   else
-    self->axes[self->n_axes++] = (MtlPackedAxis) { extent, dest_step, source_step };
+    self->axes[self->n_axes++] = mtl_axis (extent, dest_step, source_step);
 }
 
 /* Elements of more than a byte, if not converted, are divided into parts that fit in
@@ -55,76 +55,21 @@ take_axes (MtlPackedCopy   *self,
   self->n_bytes = CLAMP (n_elements * self->dest_bits / 8, 1, 0x1p62);
 }
 
-/* Sorts by the step in the destination, largest first. Returns whether that proves
- * that its elements do not overlap. */
-static gboolean
-sort_axes (MtlPackedCopy *self)
-{
-  guint64 span = self->dest_bits;
-
-  for (guint i = 1; i < self->n_axes; i++)
-    {
-      guint place = i;
-
-      while (place > 0 && mtl_magnitude (self->axes[place - 1].dest_step)
-                            < mtl_magnitude (self->axes[i].dest_step))
-        place--;
-      mtl_packed_copy_move_axis (self, i, place);
-    }
-
-  for (guint i = self->n_axes; i-- > 0;)
-    {
-      guint64 step = mtl_magnitude (self->axes[i].dest_step);
-
-      if (step < span)
-        return FALSE;
-      span += step * (self->axes[i].extent - 1);
-    }
-
-  return TRUE;
-}
-
-/* Makes all steps in the destination positive, and merges neighboring axes that are
- * one. */
-static void
-join_axes (MtlPackedCopy *self)
-{
-  guint n = 0;
-
-  for (guint i = 0; i < self->n_axes; i++)
-    {
-      MtlPackedAxis axis = self->axes[i];
-
-      if (axis.dest_step < 0)
-        {
-          self->dest_bit += (axis.extent - 1) * axis.dest_step;
-          self->source_bit += (axis.extent - 1) * axis.source_step;
-          axis.dest_step = -axis.dest_step;
-          axis.source_step = -axis.source_step;
-        }
-
-      if (n > 0 && self->axes[n - 1].dest_step == axis.dest_step * axis.extent
-          && self->axes[n - 1].source_step == axis.source_step * axis.extent)
-        {
-          axis.extent *= self->axes[n - 1].extent;
-          n--;
-        }
-      self->axes[n++] = axis;
-    }
-
-  self->n_axes = n;
-}
-
 static void
 order_axes (MtlPackedCopy *self)
 {
+  gint64 offsets[] = { self->dest_bit, self->source_bit };
   MtlPackedCopy sorted = *self;
 
-  self->in_order = !sort_axes (&sorted);
+  mtl_axes_sort (sorted.axes, self->n_axes, 0);
+  self->in_order = !mtl_axes_are_nested (sorted.axes, self->n_axes, self->dest_bits);
   if (self->in_order)
     return;
 
-  join_axes (&sorted);
+  mtl_axes_flip (sorted.axes, self->n_axes, offsets);
+  sorted.n_axes = mtl_axes_merge (sorted.axes, self->n_axes);
+  sorted.dest_bit = offsets[0];
+  sorted.source_bit = offsets[1];
   *self = sorted;
 }
 
@@ -158,7 +103,7 @@ find_whole_bytes (const MtlPackedCopy *self,
                   WholeBytes          *whole)
 {
   guint bits = self->dest_bits;
-  const MtlPackedAxis *run;
+  const MtlAxis *run;
   gboolean copies;
 
   if (self->conversion != NULL || self->in_order || self->n_axes == 0)
@@ -184,7 +129,7 @@ find_whole_bytes (const MtlPackedCopy *self,
     return FALSE;
 
   whole->n = (run->extent - whole->first) / whole->period * whole->period;
-  return whole->n > 0 && (whole->n == run->extent || whole->n * bits / 8 >= MIN_RUN);
+  return whole->n > 0 && ((guint64) whole->n == run->extent || whole->n * bits / 8 >= MIN_RUN);
 }
 
 /* Copies a part of each run in tiles, without reporting progress. */
@@ -197,7 +142,7 @@ run_part (const MtlPackedCopy *self,
 {
   const MtlMonitor silent = { monitor != NULL ? monitor->cancellable : NULL, NULL, NULL };
   MtlPackedCopy part = *self;
-  MtlPackedAxis *run = &part.axes[part.n_axes - 1];
+  MtlAxis *run = &part.axes[part.n_axes - 1];
 
   if (n == 0)
     return TRUE;
@@ -215,12 +160,12 @@ run_whole_bytes (const MtlPackedCopy *self,
                  const MtlMonitor    *monitor,
                  GError             **error)
 {
-  const MtlPackedAxis *run = &self->axes[self->n_axes - 1];
+  const MtlAxis *run = &self->axes[self->n_axes - 1];
   gboolean copies = run->source_step != 0;
   gint64 run_bytes = whole->n * self->dest_bits / 8;
   guint size = copies ? 1 : whole->period * self->dest_bits / 8;
-  gint64 shape[MTL_PACKED_MAX_AXES];
-  gint64 dest_strides[MTL_PACKED_MAX_AXES], source_strides[MTL_PACKED_MAX_AXES];
+  gint64 shape[MTL_AXES_MAX];
+  gint64 dest_strides[MTL_AXES_MAX], source_strides[MTL_AXES_MAX];
   guint8 pattern[8] = { 0 };
   MtlCopyRequest request = {
     .n_dims = self->n_axes,

@@ -18,7 +18,7 @@
  * the copied elements, so no other thread may write to it. */
 #define MAX_SKIP 2
 
-static const MtlPackedAxis *
+static const MtlAxis *
 get_tile_axes (const MtlPackedCopy *self)
 {
   return &self->axes[self->n_axes - TILE_AXES];
@@ -54,9 +54,9 @@ find_longest (const MtlPackedCopy *self,
 static void
 add_unit_axis (MtlPackedCopy *self)
 {
-  for (guint i = self->n_axes++; i > 0; i--)
-    self->axes[i] = self->axes[i - 1];
-  self->axes[0] = (MtlPackedAxis) { 1, 0, 0 };
+  self->axes[self->n_axes] = mtl_axis (1, 0, 0);
+  mtl_axes_move (self->axes, self->n_axes, 0);
+  self->n_axes++;
 }
 
 /* The densest axis of the destination comes last, before it that of the source or the
@@ -70,8 +70,8 @@ choose_tile_axes (MtlPackedCopy *self)
 
   if (self->in_order)
     {
-      const MtlPackedAxis unit = { 1, 0, 0 };
-      MtlPackedAxis axis = self->n_axes > 0 ? self->axes[--self->n_axes] : unit;
+      const MtlAxis unit = mtl_axis (1, 0, 0);
+      MtlAxis axis = self->n_axes > 0 ? self->axes[--self->n_axes] : unit;
 
       self->axes[self->n_axes++] = unit;
       self->axes[self->n_axes++] = unit;
@@ -87,10 +87,10 @@ choose_tile_axes (MtlPackedCopy *self)
       next = source_axis >= 0 && source_axis != (int) last ? (guint) source_axis
                                                            : find_longest (self, last);
       self->along = next == (guint) source_axis ? TILE_AXES - 2 : TILE_AXES - 1;
-      mtl_packed_copy_move_axis (self, next, last - 1);
+      mtl_axes_move (self->axes, next, last - 1);
     }
   if (self->n_axes >= 3)
-    mtl_packed_copy_move_axis (self, find_longest (self, last - 1), last - 2);
+    mtl_axes_move (self->axes, find_longest (self, last - 1), last - 2);
   while (self->n_axes < TILE_AXES)
     add_unit_axis (self);
 }
@@ -134,27 +134,18 @@ get_size (const MtlPackedCopy *self,
 static void
 choose_tile (MtlPackedCopy *self)
 {
-  const MtlPackedAxis *axes = get_tile_axes (self);
+  const MtlAxis *axes = get_tile_axes (self);
+  guint64 *tile = &self->parts[self->n_axes - TILE_AXES];
   gint64 source_size = get_size (self, axes[self->along].source_step, self->source_bits);
   gint64 dest_size = get_size (self, axes[TILE_AXES - 1].dest_step, self->dest_bits);
   gsize room = TILE_SIZE / MAX (source_size, dest_size);
 
-  self->tile[2] = cut (axes[2].extent, axes[1].extent > 1 ? 128 : room);
-  self->tile[1] = cut (axes[1].extent, room / self->tile[2]);
-  self->tile[2] = cut (axes[2].extent, room / self->tile[1]);
-  self->tile[0] = cut (axes[0].extent, room / (self->tile[1] * self->tile[2]));
-  for (guint i = 0; i < TILE_AXES; i++)
-    self->n_tiles[i] = (axes[i].extent - 1) / self->tile[i] + 1;
-}
-
-/* The number of elements that a tile has along an axis. */
-static gsize
-get_tile_extent (const MtlPackedCopy *self,
-                 guint                axis)
-{
-  guint first = self->n_axes - TILE_AXES;
-
-  return axis >= first ? self->tile[axis - first] : 1;
+  for (guint i = 0; i < self->n_axes - TILE_AXES; i++)
+    self->parts[i] = 1;
+  tile[2] = cut (axes[2].extent, axes[1].extent > 1 ? 128 : room);
+  tile[1] = cut (axes[1].extent, room / tile[2]);
+  tile[2] = cut (axes[2].extent, room / tile[1]);
+  tile[0] = cut (axes[0].extent, room / (tile[1] * tile[2]));
 }
 
 /* Checks that no two tiles write to the same byte: along the densest axis that is
@@ -169,7 +160,7 @@ tiles_are_apart (const MtlPackedCopy *self)
     return TRUE;
 
   for (guint i = 0; i < self->n_axes; i++)
-    if (get_tile_extent (self, i) < (gsize) self->axes[i].extent)
+    if (self->parts[i] < self->axes[i].extent)
       densest = MIN (densest, self->axes[i].dest_step);
 
   if (self->dest_bit % 8 != 0)
@@ -177,46 +168,14 @@ tiles_are_apart (const MtlPackedCopy *self)
 
   for (guint i = 0; i < self->n_axes; i++)
     {
-      const MtlPackedAxis *axis = &self->axes[i];
-      gsize n = axis->dest_step == densest ? get_tile_extent (self, i) : 1;
+      const MtlAxis *axis = &self->axes[i];
+      gsize n = axis->dest_step == densest ? self->parts[i] : 1;
 
       if (axis->dest_step >= densest && axis->dest_step * n % 8 != 0)
         return FALSE;
     }
 
   return TRUE;
-}
-
-/* The part of the axes that one tile has. */
-typedef struct
-{
-  gint64 extents[TILE_AXES];
-  gint64 dest_bit;
-  gint64 source_bit;
-} Tile;
-
-static void
-tile_init (Tile                *self,
-           const MtlPackedCopy *packed,
-           gsize                index)
-{
-  guint n_outer = packed->n_axes - TILE_AXES;
-
-  self->dest_bit = packed->dest_bit;
-  self->source_bit = packed->source_bit;
-  for (guint i = packed->n_axes; i-- > 0;)
-    {
-      const MtlPackedAxis *axis = &packed->axes[i];
-      gsize tile = get_tile_extent (packed, i);
-      gsize n = i >= n_outer ? packed->n_tiles[i - n_outer] : (gsize) axis->extent;
-      gint64 first = index % n * tile;
-
-      index /= n;
-      self->dest_bit += first * axis->dest_step;
-      self->source_bit += first * axis->source_step;
-      if (i >= n_outer)
-        self->extents[i - n_outer] = MIN ((gint64) tile, axis->extent - first);
-    }
 }
 
 /* The order of the elements in an unpacked tile: line by line, as they are packed on
@@ -339,12 +298,13 @@ static void
 run_tile (const MtlPackedCopy *self,
           gsize                index)
 {
-  const MtlPackedAxis *axes = get_tile_axes (self);
   guint8 from[TILE_SIZE], to[TILE_SIZE];
   Lines source = { .start = 0 }, dest = { .start = 0 };
-  gint64 dest_steps[TILE_AXES], source_steps[TILE_AXES];
+  gint64 extents[TILE_AXES], dest_steps[TILE_AXES], source_steps[TILE_AXES];
+  gint64 dest_bit, source_bit;
   MtlCopyRequest request = {
     .n_dims = TILE_AXES,
+    .shape = extents,
     .dest_strides = dest.strides,
     .source_strides = source.strides,
     .dest_size = 1 + (self->dest_bits - 1) / 8,
@@ -352,30 +312,34 @@ run_tile (const MtlPackedCopy *self,
     .convert = self->conversion != NULL ? mtl_conversion_run : NULL,
     .convert_data = self->conversion,
   };
-  Tile tile;
+  MtlAxesBlock tile;
 
-  tile_init (&tile, self, index);
-  request.shape = tile.extents;
+  mtl_axes_get_block (self->axes, self->n_axes, self->parts, index, &tile);
+  dest_bit = self->dest_bit + tile.offsets[0];
+  source_bit = self->source_bit + tile.offsets[1];
   for (guint i = 0; i < TILE_AXES; i++)
     {
-      dest_steps[i] = axes[i].dest_step;
-      source_steps[i] = axes[i].source_step;
+      const MtlAxis *axis = &tile.axes[self->n_axes - TILE_AXES + i];
+
+      extents[i] = axis->extent;
+      dest_steps[i] = axis->dest_step;
+      source_steps[i] = axis->source_step;
       dest.strides[i] = dest_steps[i] / self->dest_bits;
       source.strides[i] = source_steps[i] / self->source_bits;
     }
 
-  request.dest = self->dest + (tile.dest_bit >> 3);
-  request.source = self->source + (tile.source_bit >> 3);
+  request.dest = self->dest + (dest_bit >> 3);
+  request.source = self->source + (source_bit >> 3);
   if (self->source_bits < 8)
     {
-      lines_init (&source, tile.extents, source_steps, self->source_bits, self->along,
-                  tile.source_bit);
+      lines_init (&source, extents, source_steps, self->source_bits, self->along,
+                  source_bit);
       unpack (&source, from, self->source, self->source_bits);
       request.source = from + source.start;
     }
   if (self->dest_bits < 8)
     {
-      lines_init (&dest, tile.extents, dest_steps, self->dest_bits, TILE_AXES - 1, tile.dest_bit);
+      lines_init (&dest, extents, dest_steps, self->dest_bits, TILE_AXES - 1, dest_bit);
       request.dest = to + dest.start;
     }
 
@@ -407,14 +371,11 @@ mtl_packed_copy_run_tiles (MtlPackedCopy    *self,
                            const MtlMonitor *monitor,
                            GError          **error)
 {
-  MtlThreadsWork work = { .func = run_tiles, .data = self, .n_bytes = self->n_bytes, .n_items = 1 };
+  MtlThreadsWork work = { .func = run_tiles, .data = self, .n_bytes = self->n_bytes };
 
   choose_tile_axes (self);
   choose_tile (self);
-  for (guint i = 0; i < self->n_axes; i++)
-    work.n_items *= i < self->n_axes - TILE_AXES
-                      ? (gsize) self->axes[i].extent
-                      : self->n_tiles[i - (self->n_axes - TILE_AXES)];
+  work.n_items = mtl_axes_count_blocks (self->axes, self->n_axes, self->parts);
   work.in_order = self->in_order || !tiles_are_apart (self);
   return mtl_threads_run (&work, monitor, error);
 }

@@ -29,22 +29,16 @@
 
 typedef struct
 {
-  gint64 extent;
-  gint64 step; /* bits */
-  gint64 tile; /* the extent of a block of columns, except for the last one */
-  gint64 n_tiles;
-} Axis;
-
-typedef struct
-{
   const MtlStrided *strided;
   MtlReduction reduction;
   MtlElementType number_type;
   double *results;
 
-  Axis kept[MTL_LAYOUT_MAX_AXES];
+  MtlAxis kept[MTL_AXES_MAX]; /* with steps in bits, and in results */
+  guint64 parts[MTL_AXES_MAX]; /* those of a block of columns */
   guint n_kept;
   gint64 n_slices;
+  MtlAxis reduced[MTL_AXES_MAX]; /* with steps in bits */
   MtlLayout slice;  /* the first one, with the axes that are left out, none repeated */
   gint64 n_in_slice;
   gint64 n_blocks;
@@ -119,27 +113,6 @@ get_result (MtlReduction    reduction,
     }
 }
 
-/* Takes neighboring axes as one where they are. */
-static void
-add_kept_axis (Work   *self,
-               gint64  extent,
-               gint64  step)
-{
-  Axis *outer = self->n_kept > 0 ? &self->kept[self->n_kept - 1] : NULL;
-
-  self->n_slices *= extent;
-  if (extent == 1)
-    return;
-
-  if (outer != NULL && outer->step == step * extent)
-    {
-      outer->extent *= extent;
-      outer->step = step;
-    }
-  else
-    self->kept[self->n_kept++] = (Axis) { .extent = extent, .step = step };
-}
-
 /* Elements that are repeated within a slice change none of the statistics. */
 static void
 take_axes (Work           *self,
@@ -156,17 +129,36 @@ take_axes (Work           *self,
   self->n_slices = self->n_in_slice = 1;
   n_reduced = 0;
   for (guint i = 0; i < layout->n_dims; i++)
-    if (!is_reduced[i])
-      add_kept_axis (self, shape[i], strides[i] * layout->item_bits);
-    else if (shape[i] > 1 && strides[i] != 0)
-      {
-        mtl_layout_shape (&self->slice)[n_reduced] = shape[i];
-        mtl_layout_strides (&self->slice)[n_reduced++] = strides[i];
-        self->n_in_slice *= shape[i];
-      }
+    {
+      gint64 step = shape[i] != 1 ? strides[i] * layout->item_bits : 0;
 
+      if (!is_reduced[i])
+        {
+          self->n_slices *= shape[i];
+          if (shape[i] != 1)
+            self->kept[self->n_kept++] = mtl_axis (shape[i], step, 0);
+        }
+      else if (shape[i] > 1 && step != 0)
+        {
+          mtl_layout_shape (&self->slice)[n_reduced] = shape[i];
+          mtl_layout_strides (&self->slice)[n_reduced] = strides[i];
+          self->reduced[n_reduced++] = mtl_axis (shape[i], step, 0);
+          self->n_in_slice *= shape[i];
+        }
+    }
+}
+
+/* The axes of the slices, and their results in C order. */
+static void
+merge_kept_axes (Work *self)
+{
+  gint64 n_below = 1;
+
+  self->n_kept = mtl_axes_merge (self->kept, self->n_kept);
   if (self->n_kept == 0)
-    self->kept[self->n_kept++] = (Axis) { .extent = 1 };
+    self->kept[self->n_kept++] = mtl_axis (1, 0, 0);
+  for (guint i = self->n_kept; i-- > 0; n_below *= self->kept[i].extent)
+    self->kept[i].steps[1] = n_below;
 }
 
 /* Each slice by itself. */
@@ -176,12 +168,11 @@ static gint64
 locate_slice (const Work *self,
               gint64      index)
 {
-  gint64 bit = 0;
+  guint64 position[MTL_AXES_MAX];
+  gint64 offsets[2];
 
-  for (guint i = self->n_kept; i-- > 0; index /= self->kept[i].extent)
-    bit += index % self->kept[i].extent * self->kept[i].step;
-
-  return bit;
+  mtl_axes_go_to (self->kept, self->n_kept, index, position, offsets);
+  return offsets[0];
 }
 
 /* The numbers of a tile as rows, the last of which may be shorter. */
@@ -308,120 +299,53 @@ divide_columns (Work *self)
   gint64 room = self->rows_in_place ? CLAMP (share, 64, MTL_WIDE_COLUMNS)
                                     : CLAMP (share / 2, 64, MTL_MAX_COLUMNS);
 
-  self->n_blocks = 1;
-  for (guint i = self->n_kept; i-- > 0;)
-    {
-      Axis *axis = &self->kept[i];
-
-      axis->tile = MIN (axis->extent, room);
-      axis->n_tiles = (axis->extent - 1) / axis->tile + 1;
-      room = self->rows_in_place ? 1 : MAX (room / axis->tile, 1);
-      self->n_blocks *= axis->n_tiles;
-    }
-}
-
-/* A block of columns, and where their results are. */
-typedef struct
-{
-  gint64 extents[MTL_LAYOUT_MAX_AXES];
-  gint64 begin[MTL_LAYOUT_MAX_AXES];
-  gint64 bit;
-  gsize n;
-} Block;
-
-static void
-find_block (const Work *self,
-            gint64      index,
-            Block      *block)
-{
-  block->bit = 0;
-  block->n = 1;
-  for (guint i = self->n_kept; i-- > 0; index /= self->kept[i].n_tiles)
-    {
-      const Axis *axis = &self->kept[i];
-
-      block->begin[i] = index % axis->n_tiles * axis->tile;
-      block->extents[i] = MIN (axis->tile, axis->extent - block->begin[i]);
-      block->bit += block->begin[i] * axis->step;
-      block->n *= block->extents[i];
-    }
+  self->n_blocks = mtl_axes_divide (self->kept, self->n_kept, room, self->rows_in_place,
+                                    self->parts);
 }
 
 /* One element of each column, as doubles. */
 static void
-gather_row (const Work  *self,
-            const Block *block,
-            gint64       bit,
-            double      *row)
+gather_row (const Work         *self,
+            const MtlAxesBlock *block,
+            gint64              bit,
+            double             *row)
 {
-  guint item_bits = self->slice.item_bits, last = self->n_kept - 1;
-  gint64 dest_strides[MTL_LAYOUT_MAX_AXES], source_strides[MTL_LAYOUT_MAX_AXES];
-  const guint8 *source = self->strided->data + (bit + block->bit) / 8;
-  gint64 stride = 1;
-
-  if (block->n == (gsize) block->extents[last])
-    {
-      mtl_conversion_run ((guint8 *) row, source, block->n, sizeof *row,
-                          self->kept[last].step / 8, &self->to_double);
-      return;
-    }
-
-  for (guint i = self->n_kept; i-- > 0;)
-    {
-      dest_strides[i] = stride;
-      source_strides[i] = self->kept[i].step / item_bits;
-      stride *= block->extents[i];
-    }
-  mtl_copy_run (&(MtlCopyRequest) {
-    .n_dims = self->n_kept,
-    .shape = block->extents,
-    .dest = (guint8 *) row,
-    .dest_strides = dest_strides,
-    .dest_size = sizeof *row,
-    .source = source,
-    .source_strides = source_strides,
-    .source_size = item_bits / 8,
-    .convert = self->to_double.n_steps > 0 ? mtl_conversion_run : NULL,
-    .convert_data = &self->to_double,
-  });
+  mtl_gather_block ((guint8 *) row, self->strided->data + (bit + block->offsets[0]) / 8,
+                    self->slice.item_bits, block, &self->to_double);
 }
 
-/* Moves to the next element of the slices, like an odometer. */
-static gint64
-advance (const Work *self,
-         gint64     *position)
+/* Where an element of the slices is, from the first one. */
+typedef struct
 {
-  const gint64 *shape = mtl_layout_shape (&self->slice);
-  const gint64 *strides = mtl_layout_strides (&self->slice);
-  gint64 distance = 0;
+  guint64 position[MTL_AXES_MAX];
+  gint64 bits[2];
+} Place;
 
-  for (guint axis = self->slice.n_dims; axis-- > 0;)
-    {
-      distance += strides[axis];
-      if (++position[axis] < shape[axis])
-        break;
-      position[axis] = 0;
-      distance -= shape[axis] * strides[axis];
-    }
+static void
+place_init (Place      *self,
+            const Work *work)
+{
+  mtl_axes_go_to (work->reduced, work->slice.n_dims, 0, self->position, self->bits);
+  self->bits[0] = work->slice.offset * work->slice.item_bits;
+}
 
-  return distance * self->slice.item_bits;
+static void
+place_go_on (Place      *self,
+             const Work *work)
+{
+  mtl_axes_go_on (work->reduced, work->slice.n_dims, self->position, self->bits);
 }
 
 /* The index of the result of a column of the block. */
 static gint64
-find_result (const Work  *self,
-             const Block *block,
-             gint64       column)
+find_result (const MtlAxesBlock *block,
+             gint64              column)
 {
-  gint64 index = 0, weight = 1;
+  guint64 position[MTL_AXES_MAX];
+  gint64 offsets[2];
 
-  for (guint i = self->n_kept; i-- > 0; column /= block->extents[i])
-    {
-      index += (block->begin[i] + column % block->extents[i]) * weight;
-      weight *= self->kept[i].extent;
-    }
-
-  return index;
+  mtl_axes_go_to (block->axes, block->n_axes, column, position, offsets);
+  return block->offsets[1] + offsets[1];
 }
 
 static double
@@ -454,24 +378,25 @@ is_beyond_sums (const Work       *self,
 
 /* Adds the rows where they are. Returns FALSE if a result is not finite. */
 static gboolean
-run_in_place (const Work  *self,
-              const Block *block)
+run_in_place (const Work         *self,
+              const MtlAxesBlock *block)
 {
-  gint64 position[MTL_LAYOUT_MAX_AXES] = { 0 };
-  gint64 bit = self->slice.offset * self->slice.item_bits + block->bit;
   const guint8 *rows[MTL_COLUMN_ROWS];
-  double *results = self->results + find_result (self, block, 0);
+  double *results = self->results + block->offsets[1];
   RowResults found;
+  Place place;
 
-  init_row_results (self, &found, self->strided->data + bit / 8, block->n);
+  place_init (&place, self);
+  init_row_results (self, &found,
+                    self->strided->data + (place.bits[0] + block->offsets[0]) / 8, block->n);
   for (gint64 left = self->n_in_slice; left > 0; left -= MTL_COLUMN_ROWS)
     {
       gsize n_rows = MIN (left, MTL_COLUMN_ROWS);
 
       for (gsize i = 0; i < n_rows; i++)
         {
-          rows[i] = self->strided->data + bit / 8;
-          bit += advance (self, position);
+          rows[i] = self->strided->data + (place.bits[0] + block->offsets[0]) / 8;
+          place_go_on (&place, self);
         }
       self->add_rows (&found, rows, n_rows, block->n);
     }
@@ -485,15 +410,16 @@ run_in_place (const Work  *self,
 }
 
 static void
-run_gathered (const Work  *self,
-              const Block *block)
+run_gathered (const Work         *self,
+              const MtlAxesBlock *block)
 {
   const MtlTallyKernels *kernels = mtl_tally_get_kernels ();
   double rows[MTL_COLUMN_ROWS * MTL_MAX_COLUMNS] __attribute__ ((aligned (64)));
-  gint64 position[MTL_LAYOUT_MAX_AXES] = { 0 };
-  gint64 bit = self->slice.offset * self->slice.item_bits, left = self->n_in_slice;
+  gint64 left = self->n_in_slice;
   MtlColumns columns;
+  Place place;
 
+  place_init (&place, self);
   memset (&columns, 0, sizeof columns);
   for (gsize i = 0; i < block->n; i++)
     columns.limit[i] = self->reduction == MTL_REDUCTION_MINIMUM ? INFINITY : -INFINITY;
@@ -503,8 +429,8 @@ run_gathered (const Work  *self,
 
       for (gsize i = 0; i < n_rows; i++)
         {
-          gather_row (self, block, bit, rows + i * block->n);
-          bit += advance (self, position);
+          gather_row (self, block, place.bits[0], rows + i * block->n);
+          place_go_on (&place, self);
         }
       kernels->columns[self->reduction] (&columns, rows, n_rows, block->n);
       left -= n_rows;
@@ -512,16 +438,16 @@ run_gathered (const Work  *self,
 
   for (gsize i = 0; i < block->n; i++)
     {
-      gint64 place = find_result (self, block, i);
+      gint64 result = find_result (block, i);
 
       if (is_beyond_sums (self, &columns, i))
         {
           MtlTiles tiles = self->tiles;
 
-          self->results[place] = tally_slice (self, &tiles, place);
+          self->results[result] = tally_slice (self, &tiles, result);
         }
       else
-        self->results[place] = get_column_result (self, &columns, i);
+        self->results[result] = get_column_result (self, &columns, i);
     }
 }
 
@@ -529,11 +455,11 @@ static void
 run_block (const Work *self,
            gint64      index)
 {
-  guint last = self->n_kept - 1;
-  gint64 end;
-  Block block;
+  MtlAxis *row;
+  MtlAxesBlock block;
+  gint64 left;
 
-  find_block (self, index, &block);
+  mtl_axes_get_block (self->kept, self->n_kept, self->parts, index, &block);
   if (!self->rows_in_place)
     {
       run_gathered (self, &block);
@@ -542,13 +468,13 @@ run_block (const Work *self,
   if (run_in_place (self, &block))
     return;
 
-  end = block.begin[last] + block.extents[last];
-  while (block.begin[last] < end)
+  row = &block.axes[block.n_axes - 1];
+  for (left = row->extent; left > 0; left -= block.n)
     {
-      block.n = block.extents[last] = MIN (end - block.begin[last], MTL_MAX_COLUMNS);
+      block.n = row->extent = MIN (left, MTL_MAX_COLUMNS);
       run_gathered (self, &block);
-      block.begin[last] += block.n;
-      block.bit += block.n * self->slice.item_bits;
+      block.offsets[0] += (gint64) block.n * row->steps[0];
+      block.offsets[1] += (gint64) block.n * row->steps[1];
     }
 }
 
@@ -570,7 +496,7 @@ takes_columns (const Work *self)
   gboolean is_exact = type.code == kDLFloat || type.bits < 64
                       || self->reduction == MTL_REDUCTION_MINIMUM
                       || self->reduction == MTL_REDUCTION_MAXIMUM;
-  const Axis *last = &self->kept[self->n_kept - 1];
+  const MtlAxis *last = &self->kept[self->n_kept - 1];
   guint64 nearest = G_MAXUINT64;
 
   if (!is_exact || self->slice.item_bits % 8 != 0 || self->n_slices < MIN_COLUMNS)
@@ -579,9 +505,8 @@ takes_columns (const Work *self)
     return TRUE;
 
   for (guint i = 0; i < self->slice.n_dims; i++)
-    nearest = MIN (nearest, mtl_magnitude (mtl_layout_strides (&self->slice)[i])
-                              * self->slice.item_bits);
-  return last->extent >= MIN_COLUMNS && mtl_magnitude (last->step) < nearest;
+    nearest = MIN (nearest, mtl_magnitude (self->reduced[i].steps[0]));
+  return last->extent >= MIN_COLUMNS && mtl_magnitude (last->steps[0]) < nearest;
 }
 
 static gboolean
@@ -589,7 +514,7 @@ run (Work              *self,
      const MtlMonitor  *monitor,
      GError           **error)
 {
-  const Axis *last = &self->kept[self->n_kept - 1];
+  const MtlAxis *last = &self->kept[self->n_kept - 1];
   gboolean by_columns = takes_columns (self);
   double n_bytes = (double) self->n_slices * self->n_in_slice * self->slice.item_bits / 8;
 
@@ -599,7 +524,7 @@ run (Work              *self,
   self->add_rows = mtl_tally_get_kernels ()->rows[self->reduction]
                                                  [mtl_convert_type_of (self->number_type)];
   self->rows_in_place = self->add_rows != NULL && last->extent >= MIN_COLUMNS
-                        && last->step == self->slice.item_bits
+                        && last->steps[0] == self->slice.item_bits
                         && mtl_element_type_equal (self->strided->type, self->number_type);
   if (by_columns)
     divide_columns (self);
@@ -634,6 +559,7 @@ mtl_slice_statistics_run (double            *results,
 
   from.padded = from.bits < 8;
   take_axes (&work, is_reduced);
+  merge_kept_axes (&work);
   if (work.n_slices > 0 && mtl_layout_is_empty (strided->layout))
     for (gint64 i = 0; i < work.n_slices; i++)
       results[i] = NAN;

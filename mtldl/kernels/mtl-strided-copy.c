@@ -4,6 +4,7 @@
 
 #include "mtl-strided-copy-private.h"
 
+#include "mtl-axes-private.h"
 #include "mtl-convert-private.h"
 #include "mtl-number-private.h"
 #include "mtl-packed-copy-private.h"
@@ -19,30 +20,24 @@ get_step (const MtlStrided *self,
            ? mtl_layout_strides (self->layout)[axis] * self->layout->item_bits : 0;
 }
 
-/* Both have the same shape; `b` may be `a`. */
-typedef struct
-{
-  gint64 extent;
-  gint64 steps[2]; /* bits */
-} CommonAxis;
-
-/* The axes of several elements, without those along which both repeat theirs. */
+/* The axes of several elements, without those along which both repeat theirs. Both have the same
+ * shape; `b` may be `a`. */
 static guint
-find_common_axes (const MtlStrided *a,
+take_common_axes (const MtlStrided *a,
                   const MtlStrided *b,
-                  CommonAxis       *axes)
+                  MtlAxis          *axes)
 {
   guint n = 0;
 
   for (guint i = 0; i < a->layout->n_dims; i++)
     {
-      CommonAxis axis = { mtl_layout_shape (a->layout)[i], { get_step (a, i), get_step (b, i) } };
+      MtlAxis axis = mtl_axis (mtl_layout_shape (a->layout)[i], get_step (a, i), get_step (b, i));
 
       if (axis.extent > 1 && (axis.steps[0] != 0 || axis.steps[1] != 0))
         axes[n++] = axis;
     }
 
-  return n;
+  return mtl_axes_merge (axes, n);
 }
 
 /* Rows of elements that both repeat are visited once. */
@@ -52,41 +47,31 @@ mtl_strided_for_each_row (const MtlStrided   *a,
                           MtlStridedRowFunc   func,
                           gpointer            user_data)
 {
-  CommonAxis axes[MTL_LAYOUT_MAX_AXES];
-  gint64 position[MTL_LAYOUT_MAX_AXES] = { 0 };
-  MtlStridedRow a_row, b_row;
-  int last;
+  gint64 begin[] = { a->layout->offset * a->layout->item_bits,
+                     b->layout->offset * b->layout->item_bits };
+  gint64 offsets[2] = { 0 };
+  guint64 position[MTL_AXES_MAX] = { 0 };
+  MtlAxis axes[MTL_AXES_MAX], row = { 1 };
+  guint n;
 
   if (mtl_layout_is_empty (a->layout))
     return TRUE;
 
-  a_row = (MtlStridedRow) { a->data, a->layout->offset * a->layout->item_bits, 0 };
-  b_row = (MtlStridedRow) { b->data, b->layout->offset * b->layout->item_bits, 0 };
-  last = (int) find_common_axes (a, b, axes) - 1;
-  if (last < 0)
-    return func (&a_row, &b_row, 1, user_data);
+  n = take_common_axes (a, b, axes);
+  if (n > 0)
+    row = axes[--n];
 
-  a_row.stride = axes[last].steps[0];
-  b_row.stride = axes[last].steps[1];
-  while (TRUE)
+  do
     {
-      int axis = last - 1;
+      const MtlStridedRow a_row = { a->data, begin[0] + offsets[0], row.steps[0] };
+      const MtlStridedRow b_row = { b->data, begin[1] + offsets[1], row.steps[1] };
 
-      if (!func (&a_row, &b_row, axes[last].extent, user_data))
+      if (!func (&a_row, &b_row, row.extent, user_data))
         return FALSE;
-
-      /* Moves to the next row, like an odometer. */
-      for (; axis >= 0 && ++position[axis] == axes[axis].extent; axis--)
-        {
-          position[axis] = 0;
-          a_row.bit -= (axes[axis].extent - 1) * axes[axis].steps[0];
-          b_row.bit -= (axes[axis].extent - 1) * axes[axis].steps[1];
-        }
-      if (axis < 0)
-        return TRUE;
-      a_row.bit += axes[axis].steps[0];
-      b_row.bit += axes[axis].steps[1];
     }
+  while (mtl_axes_go_on (axes, n, position, offsets));
+
+  return TRUE;
 }
 
 static guint8 *

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "mtl-axes-private.h"
 #include "mtl-convert-private.h"
 #include "mtl-strided-copy-private.h"
 
@@ -11,21 +12,14 @@ G_BEGIN_DECLS
  * several times. */
 #define MTL_TILE_BYTES 16384
 
-typedef struct
-{
-  gint64 extent;
-  gint64 step;    /* bits, positive */
-  gint64 tile;    /* the extent of a tile, except for the last one */
-  gint64 n_tiles;
-} MtlTileAxis;
-
 /* Strided elements as tiles: blocks of contiguous elements in place, or else parts of the
  * last axes, which are gathered by the engine of copies, and converted to numbers of
  * another type. Repeated elements appear once. The order of the elements is any, but
  * depends on the layout alone. Several threads may use it at the same time. */
 typedef struct
 {
-  MtlTileAxis axes[MTL_LAYOUT_MAX_AXES + 1]; /* largest step first */
+  MtlAxis axes[MTL_AXES_MAX]; /* steps are in bits and positive, the largest first */
+  guint64 parts[MTL_AXES_MAX]; /* those of a tile */
   guint n_axes;
   const guint8 *data;
   gint64 bit;       /* the first bit of the first element */
@@ -51,6 +45,13 @@ const guint8 *mtl_tiles_get         (const MtlTiles   *self,
                                      gint64            index,
                                      guint8           *buffer,
                                      gsize            *n);
+
+/* Gathers elements of whole bytes, with steps in bits, and converts them. */
+void          mtl_gather_block      (guint8              *dest,
+                                     const guint8        *source,
+                                     guint                item_bits,
+                                     const MtlAxesBlock  *block,
+                                     const MtlConversion *conversion);
 
 /* The bytes of all elements, without repeats. Bytes of overlapping elements count more than
  * once. */

@@ -16,192 +16,106 @@ take_axes (MtlTiles        *self,
            const MtlLayout *layout)
 {
   const gint64 *shape = mtl_layout_shape (layout), *strides = mtl_layout_strides (layout);
+  gint64 offsets[2] = { self->bit, 0 };
 
   self->n_repeats = self->n_elements = 1;
   for (guint i = 0; i < layout->n_dims; i++)
-    {
-      MtlTileAxis axis = { .extent = shape[i] };
-      guint place;
+    if (shape[i] > 1 && strides[i] == 0)
+      self->n_repeats *= shape[i];
+    else if (shape[i] > 1) /* otherwise the stride may be any */
+      {
+        self->n_elements *= shape[i];
+        self->axes[self->n_axes++] = mtl_axis (shape[i], strides[i] * layout->item_bits, 0);
+      }
 
-      if (axis.extent == 1) /* its stride may be any */
-        continue;
-      axis.step = strides[i] * layout->item_bits;
-      if (axis.step == 0)
-        {
-          self->n_repeats *= axis.extent;
-          continue;
-        }
-
-      if (axis.step < 0)
-        {
-          self->bit += (axis.extent - 1) * axis.step;
-          axis.step = -axis.step;
-        }
-      self->n_elements *= axis.extent;
-      for (place = self->n_axes++; place > 0 && self->axes[place - 1].step < axis.step; place--)
-        self->axes[place] = self->axes[place - 1];
-      self->axes[place] = axis;
-    }
-}
-
-/* Merges neighboring axes that are one. There is at least one axis. */
-static void
-merge_axes (MtlTiles *self)
-{
-  guint last = 0;
-
+  mtl_axes_flip (self->axes, self->n_axes, offsets);
+  self->bit = offsets[0];
+  mtl_axes_sort (self->axes, self->n_axes, 0);
+  self->n_axes = mtl_axes_merge (self->axes, self->n_axes);
   if (self->n_axes == 0)
-    self->axes[self->n_axes++] = (MtlTileAxis) { .extent = 1, .step = self->item_bits };
-
-  for (guint i = 1; i < self->n_axes; i++)
-    {
-      MtlTileAxis *outer = &self->axes[last], *inner = &self->axes[i];
-
-      if (outer->step == inner->step * inner->extent)
-        *outer = (MtlTileAxis) { .extent = outer->extent * inner->extent, .step = inner->step };
-      else
-        self->axes[++last] = *inner;
-    }
-  self->n_axes = last + 1;
+    self->axes[self->n_axes++] = mtl_axis (1, self->item_bits, 0);
 }
 
 /* Checks if rows are contiguous, and long enough to be blocks by themselves. */
 static gboolean
 is_in_place (const MtlTiles *self)
 {
-  const MtlTileAxis *row = &self->axes[self->n_axes - 1];
+  const MtlAxis *row = &self->axes[self->n_axes - 1];
 
-  return self->conversion.n_steps == 0 && row->step == self->item_bits
+  return self->conversion.n_steps == 0 && row->steps[0] == self->item_bits
          && (self->n_axes == 1 || row->extent * self->number_size >= MIN_ROW);
 }
 
-/* Tiles fill blocks, and those along an axis are equally large, but for the last. */
-static void
-divide (MtlTiles *self)
-{
-  guint size = MAX (self->number_size, (self->item_bits + 7) / 8);
-  gint64 room = MTL_TILE_BYTES / size;
-
-  self->n_tiles = 1;
-  self->is_in_place = is_in_place (self);
-  for (guint i = self->n_axes; i-- > 0;)
-    {
-      MtlTileAxis *axis = &self->axes[i];
-
-      axis->n_tiles = (axis->extent - 1) / room + 1;
-      axis->tile = (axis->extent - 1) / axis->n_tiles + 1;
-      axis->n_tiles = (axis->extent - 1) / axis->tile + 1;
-      room = self->is_in_place ? 1 : MAX (room / axis->tile, 1);
-      self->n_tiles *= axis->n_tiles;
-    }
-}
-
-/* The box of a tile. */
-typedef struct
-{
-  gint64 extents[MTL_LAYOUT_MAX_AXES + 1];
-  gint64 bit;
-  gsize n;
-} Tile;
-
-static void
-find_tile (const MtlTiles *self,
-           gint64          index,
-           Tile           *tile)
-{
-  tile->bit = self->bit;
-  tile->n = 1;
-  for (guint i = self->n_axes; i-- > 0;)
-    {
-      const MtlTileAxis *axis = &self->axes[i];
-      gint64 begin = index % axis->n_tiles * axis->tile;
-
-      index /= axis->n_tiles;
-      tile->extents[i] = MIN (axis->tile, axis->extent - begin);
-      tile->bit += begin * axis->step;
-      tile->n *= tile->extents[i];
-    }
-}
-
-/* The axes of a tile that have several elements, as the last ones. */
+/* Drops the first axes with one element. */
 static guint
-find_first_axis (const MtlTiles *self,
-                 const Tile     *tile)
+find_first_axis (const MtlAxesBlock *block)
 {
   guint first = 0;
 
-  while (first + 1 < self->n_axes && tile->extents[first] == 1)
+  while (first + 1 < block->n_axes && block->axes[first].extent == 1)
     first++;
 
   return first;
 }
 
-/* Elements of whole bytes. */
-static void
-gather_bytes (const MtlTiles *self,
-              const Tile     *tile,
-              guint8         *dest)
+void
+mtl_gather_block (guint8              *dest,
+                  const guint8        *source,
+                  guint                item_bits,
+                  const MtlAxesBlock  *block,
+                  const MtlConversion *conversion)
 {
-  gint64 dest_strides[MTL_LAYOUT_MAX_AXES + 1], source_strides[MTL_LAYOUT_MAX_AXES + 1];
-  guint first = find_first_axis (self, tile), last = self->n_axes - 1;
-  const guint8 *source = self->data + (tile->bit >> 3);
-  guint size = self->item_bits / 8;
+  gint64 shape[MTL_AXES_MAX], dest_strides[MTL_AXES_MAX], source_strides[MTL_AXES_MAX];
+  guint first = find_first_axis (block), n_axes = block->n_axes - first;
+  const MtlAxis *axes = &block->axes[first];
   gint64 stride = 1;
 
-  if (first == last)
+  if (n_axes == 1)
     {
-      mtl_conversion_run (dest, source, tile->n, self->conversion.dest_size,
-                          self->axes[last].step / 8, &self->conversion);
+      mtl_conversion_run (dest, source, block->n, conversion->dest_size, axes[0].steps[0] / 8,
+                          conversion);
       return;
     }
 
-  for (guint i = self->n_axes; i-- > first;)
+  for (guint i = n_axes; i-- > 0; stride *= axes[i].extent)
     {
+      shape[i] = axes[i].extent;
       dest_strides[i] = stride;
-      source_strides[i] = self->axes[i].step / self->item_bits;
-      stride *= tile->extents[i];
+      source_strides[i] = axes[i].steps[0] / item_bits;
     }
   mtl_copy_run (&(MtlCopyRequest) {
-    .n_dims = self->n_axes - first,
-    .shape = tile->extents + first,
+    .n_dims = n_axes,
+    .shape = shape,
     .dest = dest,
-    .dest_strides = dest_strides + first,
-    .dest_size = self->conversion.dest_size,
+    .dest_strides = dest_strides,
+    .dest_size = conversion->dest_size,
     .source = source,
-    .source_strides = source_strides + first,
-    .source_size = size,
-    .convert = self->conversion.n_steps > 0 ? mtl_conversion_run : NULL,
-    .convert_data = &self->conversion,
+    .source_strides = source_strides,
+    .source_size = item_bits / 8,
+    .convert = conversion->n_steps > 0 ? mtl_conversion_run : NULL,
+    .convert_data = conversion,
   });
 }
 
 /* Packed elements, row by row. */
 static void
-gather_bits (const MtlTiles *self,
-             const Tile     *tile,
-             guint8         *dest)
+gather_bits (const MtlTiles     *self,
+             const MtlAxesBlock *block,
+             guint8             *dest)
 {
   guint8 numbers[MTL_TILE_BYTES];
-  guint first = find_first_axis (self, tile), last = self->n_axes - 1;
-  gint64 position[MTL_LAYOUT_MAX_AXES + 1] = { 0 };
-  gsize row = tile->extents[last];
-  gint64 bit = tile->bit;
+  guint first = find_first_axis (block), last = block->n_axes - 1;
+  guint64 position[MTL_AXES_MAX] = { 0 }, row = block->axes[last].extent;
+  gint64 offsets[2] = { self->bit + block->offsets[0], 0 };
 
-  for (gsize i = 0; i < tile->n; i += row)
+  for (guint64 i = 0; i < block->n; i += row)
     {
-      mtl_bits_unpack (numbers + i, self->data, bit, self->axes[last].step, row,
+      mtl_bits_unpack (numbers + i, self->data, offsets[0], block->axes[last].steps[0], row,
                        self->item_bits);
-      for (guint axis = last; axis-- > first;)
-        {
-          bit += self->axes[axis].step;
-          if (++position[axis] < tile->extents[axis])
-            break;
-          position[axis] = 0;
-          bit -= tile->extents[axis] * self->axes[axis].step;
-        }
+      mtl_axes_go_on (&block->axes[first], last - first, position, offsets);
     }
 
-  mtl_conversion_run (dest, numbers, tile->n, self->conversion.dest_size, 1, &self->conversion);
+  mtl_conversion_run (dest, numbers, block->n, self->conversion.dest_size, 1, &self->conversion);
 }
 
 void
@@ -219,8 +133,11 @@ mtl_tiles_init (MtlTiles         *self,
   self->number_size = number_type.bits / 8;
   mtl_conversion_init (&self->conversion, number_type, from);
   take_axes (self, strided->layout);
-  merge_axes (self);
-  divide (self);
+  self->is_in_place = is_in_place (self);
+  self->n_tiles = mtl_axes_divide (self->axes, self->n_axes,
+                                   MTL_TILE_BYTES / MAX (self->number_size,
+                                                         (self->item_bits + 7) / 8),
+                                   self->is_in_place, self->parts);
 }
 
 const guint8 *
@@ -229,17 +146,20 @@ mtl_tiles_get (const MtlTiles *self,
                guint8         *buffer,
                gsize          *n)
 {
-  Tile tile;
+  MtlAxesBlock block;
+  gint64 bit;
 
-  find_tile (self, index, &tile);
-  *n = tile.n;
+  mtl_axes_get_block (self->axes, self->n_axes, self->parts, index, &block);
+  *n = block.n;
+  bit = self->bit + block.offsets[0];
   if (self->is_in_place)
-    return self->data + (tile.bit >> 3);
+    return self->data + (bit >> 3);
 
   if (self->item_bits % 8 == 0)
-    gather_bytes (self, &tile, buffer);
+    mtl_gather_block (buffer, self->data + (bit >> 3), self->item_bits, &block,
+                      &self->conversion);
   else
-    gather_bits (self, &tile, buffer);
+    gather_bits (self, &block, buffer);
   return buffer;
 }
 

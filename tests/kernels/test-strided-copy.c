@@ -636,10 +636,10 @@ test_ways (void)
 {
   const MtlCopyKernels *kernels = mtl_copy_machine_get ()->kernels;
   static const char * const all[] = {
-    "contiguous", "rows", "broadcast", "strided", "blocked", "boxes", "convert",
+    "contiguous", "rows", "broadcast", "strided", "boxes", "convert",
   };
   static const char * const by_vectors[] = {
-    "interleave", "deinterleave", "swap of channels", "tiles", "narrowed tiles",
+    "interleave", "deinterleave", "swap of channels", "tiles",
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
