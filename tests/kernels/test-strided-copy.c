@@ -11,6 +11,7 @@
 
 #define MAX_DIMS 12
 #define MAX_BYTES 400000
+#define MAX_REPEATED_BYTES 40000000
 #define N_CASES 10000
 
 /* A layout in bytes, and the memory that it lies in. */
@@ -293,10 +294,14 @@ test_repeats (void)
       Case layouts = { .n_dims = pick (3, 5), .item_size = size };
       gsize repeated = pick (0, layouts.n_dims - 1);
 
-      for (gsize i = 0; i < layouts.n_dims; i++)
-        layouts.shape[i] = pick (1, i == repeated || happens (40) ? 20 : 4);
-      draw_layout (&layouts, &layouts.dest, FALSE);
-      draw_layout (&layouts, &layouts.source, TRUE);
+      do
+        {
+          for (gsize i = 0; i < layouts.n_dims; i++)
+            layouts.shape[i] = pick (1, i == repeated || happens (40) ? 20 : 4);
+          draw_layout (&layouts, &layouts.dest, FALSE);
+          draw_layout (&layouts, &layouts.source, TRUE);
+        }
+      while (layouts.dest.size > MAX_REPEATED_BYTES || layouts.source.size > MAX_REPEATED_BYTES);
       layouts.source.strides[repeated] = 0;
       draw_limits ();
       check_case (&layouts);
