@@ -58,8 +58,8 @@ def call_apart(call):
 
 
 def play_in_processes(play, cases):
-    """As many as asked for, or as there is time for: the more, the more processes. Returns the sums
-    of what the calls return, and their seeds."""
+    """Plays the cases in one or more processes. Returns the sums of what the calls return, and the
+    seeds."""
     n_processes = min(os.cpu_count(), 1 + cases // 100_000)
     arguments = [(f"{SEED} {i}", -(-cases // n_processes), SECONDS) for i in range(n_processes)]
     with ProcessPoolExecutor(n_processes, get_context("spawn")) as others:

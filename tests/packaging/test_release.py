@@ -15,15 +15,15 @@ from pathlib import Path
 
 METAINFO = 'viewer/data/org.mtldl.Viewer.metainfo.xml.in.in'
 FILES = ['meson.build', 'NEWS.md', 'debian/changelog', METAINFO, 'maintainer/release.sh',
-         'tests/packaging/abi/Mtl-1.txt', 'tests/packaging/abi/MtlGst-1.txt', 'tests/packaging/abi/MtlGtk-1.txt',
-         'tests/packaging/abi/MtlPixbuf-1.txt']
+         'tests/packaging/abi/Mtl-1.txt', 'tests/packaging/abi/MtlGst-1.txt',
+         'tests/packaging/abi/MtlGtk-1.txt', 'tests/packaging/abi/MtlPixbuf-1.txt']
 RECIPE = 'packaging/arch/PKGBUILD'
 VERSION, DATE = '7.8.9', '2031-01-31'
 
 # The steps that take long, or need all of the tree.
 HEAVY = ['interface', 'tests', 'build', 'tarball', 'docs', 'packages', 'sdist', 'recipes']
 
-# What is changed in which file, and the values that the message has to say beside its name.
+# A file, a text in it and the replacement, and the values that the message says beside its name.
 REFUSED = [
     ('meson.build', "'7.8.9'", "'7.8.8'", ['“7.8.8”', '7.8.9']),
     ('debian/changelog', '7.8.9', '7.8.8', ['“7.8.8”']),

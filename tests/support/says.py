@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a test asks of a message: the values and names that it has to say, in any words."""
+"""Checks that messages say values and names, in any words."""
 
 import re
 

@@ -77,7 +77,7 @@ says_value (const char *message,
 #define assert_failed(error, error_code, values) \
   assert_failed_with (error, MTL_ERROR, error_code, values)
 
-/* What a getter gives is what the property of that name has, which is read-only. */
+/* Checks that a getter returns the value of the read-only property of that name. */
 #define assert_property(object, name, type, getter) \
   G_STMT_START \
     { \
@@ -91,7 +91,7 @@ says_value (const char *message,
     } \
   G_STMT_END
 
-/* That a call which returns an object gives none, and why. */
+/* Checks that a call returns no object, and why. */
 #define assert_fails(call, error_code, values) \
   G_STMT_START \
     { \
@@ -102,7 +102,7 @@ says_value (const char *message,
     } \
   G_STMT_END
 
-/* The same for a call that returns FALSE. */
+/* Checks that a call returns FALSE, and why. */
 #define assert_refuses(call, error_code, values) \
   G_STMT_START \
     { \
@@ -240,7 +240,7 @@ from_doubles (MtlDType      dtype,
   return view;
 }
 
-/* Of a picture. One without channels has no third axis. */
+/* A picture. One without channels has no third axis. */
 static inline double
 get_number_at (MtlStridedView *view,
                gint64          row,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What other tests ask of messages is asked of whole values."""
+"""Values are found in messages as a whole."""
 
 import pytest
 
