@@ -102,7 +102,7 @@ def emulated(architecture, endian, *compiler):
 def for_macos(cpu, sdk, int64, *options):
     tree = f'{BUILD}-macos-{cpu}-tree'
     tools = venv('macos').parent.parent
-    run([PYTHON, 'tests/cross-macos/make-tree.py', tree, tools, cpu, sdk, int64])
+    run([PYTHON, 'tests/metal/cross-macos/make-tree.py', tree, tools, cpu, sdk, int64])
     return ['--cross-file', f'{tree}/cross.ini', '--werror', '-Ddebug=false',
             '-Dlibdeflate=enabled', '-Dpixbuf=enabled', '-Dintrospection=disabled',
             '-Dvapi=disabled', '-Dpython=disabled', '-Dgjs=disabled', *options]
@@ -197,22 +197,23 @@ def environment(name=''):
 # Where each is, and the arguments of pip. The versions are pinned, so that a newer one is a
 # changed line.
 VENVS = {
-    'peers': (VENV, [['--requirement', 'tests/python/requirements.txt',
-                      '--requirement', 'tests/peers/requirements.txt'],
-                     ['--no-deps', '--requirement', 'tests/python/requirements-alone.txt']]),
+    'peers': (VENV, [['--requirement', 'tests/support/requirements.txt',
+                      '--requirement', 'tests/bindings/peers/requirements.txt'],
+                     ['--no-deps', '--requirement', 'tests/support/requirements-alone.txt']]),
     'site': (VENV / 'site', [['--no-deps', '--requirement', 'tests/docs/requirements.txt']]),
-    'macos': (VENV / 'macos', [['--requirement', 'tests/cross-macos/requirements.txt']]),
-    'newest': (Path(f'{BUILD}-newest-venv'), [['--requirement', 'tests/python/newest.txt']]),
+    'macos': (VENV / 'macos', [['--requirement', 'tests/metal/cross-macos/requirements.txt']]),
+    'newest': (Path(f'{BUILD}-newest-venv'), [['--requirement', 'tests/support/newest.txt']]),
 }
 WHEELS_FOR_MACOS = ['--no-deps', '--only-binary', ':all:', '--platform',
                     'macosx_10_13_universal2', '--python-version', '3.13', '--abi', 'cp313',
-                    '--abi', 'abi3', '--requirement', 'tests/cross-macos/requirements-macos.txt']
+                    '--abi', 'abi3', '--requirement',
+                    'tests/metal/cross-macos/requirements-macos.txt']
 
 
 def required_by(name):
     paths = {argument for arguments in VENVS[name][1] for argument in arguments if '/' in argument}
     if name == 'macos':
-        paths.add('tests/cross-macos/requirements-macos.txt')
+        paths.add('tests/metal/cross-macos/requirements-macos.txt')
     return ''.join((ROOT / path).read_text() for path in sorted(paths))
 
 

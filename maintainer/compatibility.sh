@@ -6,4 +6,4 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 maintainer/need.sh 'to build' @build
-exec python3 tests/peers/run_peers.py write
+exec python3 tests/bindings/peers/run_peers.py write

@@ -17,7 +17,7 @@ SOURCES = ["mtldl/devices/mtl-device.c", "mtldl/devices/mtl-event.c",
 # What these share: of the width of types there.
 HEADERS = ["mtldl/devices/mtl-metal-bridge-private.h", "mtldl/devices/mtl-metal-copy-private.h",
            "mtldl/devices/mtl-metal-device-private.h", "mtldl/devices/mtl-metal-owners-private.h"]
-SURVIVORS = (Path(__file__).resolve().parent.parent / "tests" / "metal-double" / "mutants"
+SURVIVORS = (Path(__file__).resolve().parent.parent / "tests" / "metal" / "double" / "mutants"
              / "survivors.txt")
 
 OPERATORS = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||",

@@ -51,6 +51,6 @@ fi
 
 # There are no wheels of PyGObject.
 pip=("$with" -m pip install --quiet --root-user-action ignore)
-"${pip[@]}" --requirement tests/python/newest.txt
+"${pip[@]}" --requirement tests/support/newest.txt
 "${pip[@]}" --no-build-isolation --no-deps --config-settings=setup-args=-Dpycairo=disabled \
   --config-settings=setup-args=-Dtests=false PyGObject==3.58.1

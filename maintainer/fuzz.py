@@ -26,7 +26,7 @@ TARGETS = {'layout': 256, 'dlpack': 256, 'safetensors-header': 1024, 'safetensor
 VARIABLES = {'G_SLICE': 'always-malloc', 'G_DEBUG': 'fatal-warnings',
              'ASAN_OPTIONS': 'allocator_may_return_null=1',
              'UBSAN_OPTIONS': 'halt_on_error=1:print_stacktrace=1',
-             'LSAN_OPTIONS': f'suppressions={ROOT}/tests/metal-double/lsan-without-device.supp'}
+             'LSAN_OPTIONS': f'suppressions={ROOT}/tests/metal/double/lsan-without-device.supp'}
 
 
 def fuzz(folder, name, limit):

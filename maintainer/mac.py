@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MAC = ROOT / 'tests' / 'mac'
+MAC = ROOT / 'tests' / 'metal' / 'mac'
 CRASHES = Path.home() / 'Library' / 'Logs' / 'DiagnosticReports'
 
 # Apple's validation layer: it ends the program at the first wrong use of Metal, and logs doubts.
@@ -72,8 +72,8 @@ def make_steps(build, venv, formulae, scratch):
             *(['brew', 'list', '--versions', formula] for formula in formulae),
         ], is_survey=True),
         Step('metal', 'Metal, without the library', [
-            ['clang', '-Wall', MAC / 'metal-devices.m', '-framework', 'Foundation', '-framework',
-             'CoreGraphics', '-framework', 'Metal', '-o', devices],
+            ['clang', '-Wall', MAC / 'test-metal-devices.m', '-framework', 'Foundation',
+             '-framework', 'CoreGraphics', '-framework', 'Metal', '-o', devices],
             [devices],
         ], limit=5 * MINUTES),
         Step('build', 'The build', [[run, 'exec', 'true']], limit=1 * HOURS,
@@ -81,13 +81,15 @@ def make_steps(build, venv, formulae, scratch):
         Step('library', "The library's devices", [
             ['otool', '-L', library],
             ['sh', '-c', 'otool -L "$0" | grep -q CoreGraphics.framework', library],
-            [run, 'exec', 'python3', MAC / 'library-devices.py'],
+            [run, 'exec', 'python3', MAC / 'test_library_devices.py'],
         ], limit=5 * MINUTES),
         Step('validated', "Tests under Apple's validation layer", [
-            [*meson_test, '--suite', 'metal', '--suite', 'c', '--suite', 'gjs', '--suite', 'vala'],
+            [*meson_test, '--suite', 'own-devices', '--suite', 'c', '--suite', 'gjs', '--suite',
+             'vala'],
         ], VALIDATION, 1 * HOURS, keep=logs),
         Step('kernel', 'A kernel of our own, with shader validation',
-             [[*meson_test, 'example-objc-kernel']], SHADER_VALIDATION, 5 * MINUTES, keep=logs),
+             [[*meson_test, 'docs/test_output.py@objc-kernel']], SHADER_VALIDATION, 5 * MINUTES,
+             keep=logs),
         Step('tests', 'All tests', [[run, 'test', '--all']], limit=3 * HOURS,
              keep=[f'{build}/reports']),
         Step('peers', 'PyTorch and MLX in the same memory', [

@@ -5,12 +5,12 @@ from right code.
        ./run mutants --drawn N [SEED]: the same with N mistakes that are drawn at random, the same
 ones for the same SEED. Those that compile and survive have to be in survivors.txt.
 
-The table at the end, and the report, have them by kind: patches by what they concern, drawn ones by
-what they change.
+The table at the end, and the report, have them by kind: those of a series by its name, drawn ones
+by what they change.
 
-Each patch in tests/metal-double/mutants/ makes one small mistake in the library that BUILD has. The
-sources that it changes are compiled and linked anew, and the tests have to fail with the
-library that comes out: first the one that the patch is “Noticed by”, then all.
+Each file in tests/metal/double/mutants/ is a series of mutants, with a patch for each that makes
+one small mistake in the library. The sources that it changes are compiled and linked anew, and the
+tests have to fail with the library that comes out: first the one that it is “Noticed by”, then all.
 """
 
 import collections
@@ -33,31 +33,9 @@ import builds
 import drawn
 
 ROOT = Path(__file__).resolve().parent.parent
-PATCHES = ROOT / "tests" / "metal-double" / "mutants"
+SERIES = ROOT / "tests" / "metal" / "double" / "mutants"
 SEED = 18  # of what is drawn, if none is given
 BRIDGE = "mtldl/libmetal-bridge.a"  # of one source, which stands for itself in the link
-
-
-# What the patches concern, by how they are called. The first that fits counts.
-KINDS = [
-    ("tensors", "tensor-"),
-    ("autorelease pools", "pool-|waits-in-the-pool"),
-    ("owners", "owner|lease-|import-owner"),
-    ("lifetimes", "(release|retain)-|queue-leaked"),
-    ("events", "event-|signal-|never-goes-back"),
-    ("DLPack out", "export-|never-copy-|purgeable-when-exported"),
-    ("DLPack in", "import-|misaligned-|no-protocol-|other-device-|wrapped-|every-buffer-"),
-    ("devices", "default-|devices?-|list-|ordinals-|registry-|max-size-|page-size-|unified-|"
-                "unknown-device-|no-managed-mode|discrete-always|queue-"),
-    ("whole words", "words-|(first|last)-word-|(start|end)s?-(of|after)-|staging-without-ends|"
-                    "allocation-|reach-"),
-    ("two copies", "did-modify-|managed-(reported|row)|synchronize-|(one|two)-cop|updates-"),
-    ("memory", "no-copy-|buffers-|many-|nil-|private-|shared-|managed-|purgeable-|zero|last-page-|"
-               "contents-|slice-"),
-    ("commands", "command-|commit-|encode-|end-encoding-|execution-|error-|download-|wait-|first-"
-                 "command-|run-|cancel-"),
-    ("copies and fills", "copy-|fill-|piece-|second-piece-|last-piece-|staging-|overlap-|backwards-"),
-]
 
 
 class Mistake(Exception):
@@ -76,8 +54,8 @@ def run(command, folder, **more):
 
 
 class Test:
-    def __init__(self, description):
-        self.name = description["name"]
+    def __init__(self, name, description):
+        self.name = name
         self.command = description["cmd"]
         self.environment = description["env"]
         self.seconds = 0
@@ -109,11 +87,12 @@ class Build:
     def __init__(self, folder, more_tests=None):
         self.folder = folder
         tests = json.loads(run(["meson", "introspect", "--tests", folder], folder))
-        self.tests = {test["name"]: Test(test) for test in tests
-                      if "mtldl:metal" in test["suite"] and "mtldl:metal-real" not in test["suite"]
-                      and test["cmd"][0].startswith(f"{folder}/tests/metal/")
-                      or more_tests and test["suite"][0] == "mtldl:c"
-                      and re.match(more_tests, test["name"])}
+        named = {Path(test["name"]).stem.removeprefix("test-"): test for test in tests
+                 if "mtldl:own-devices" in test["suite"]
+                 and re.fullmatch(r"metal/test-metal-[a-z-]+\.c", test["name"])
+                 or more_tests and "mtldl:c" in test["suite"]
+                 and re.match(more_tests, Path(test["name"]).name)}
+        self.tests = {name: Test(name, test) for name, test in named.items()}
         if not self.tests:
             raise Mistake("there are no tests over the double")
         programs = {os.path.relpath(test.command[0], folder) for test in self.tests.values()}
@@ -176,7 +155,7 @@ class Build:
     def killer(self, mutant):
         """The test that fails with the mutant and how, or None."""
         if mutant.noticed_by and mutant.noticed_by not in self.tests:
-            raise Mistake(f"{mutant.patch.name} is to be noticed by {mutant.noticed_by}, which is "
+            raise Mistake(f"{mutant.name} is to be noticed by {mutant.noticed_by}, which is "
                           f"none of {', '.join(sorted(self.tests))}")
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -191,12 +170,13 @@ class Build:
 
 
 class Mutant:
-    def __init__(self, patch):
-        text = patch.read_text()
+    """One of a series: its name, what is wrong, the test that notices it first, and a patch."""
+
+    def __init__(self, kind, text):
+        self.kind = kind
+        self.patch = text
+        self.name = text.partition("\n")[0]
         noticed_by = re.search(r"^Noticed by: (.*)$", text, re.MULTILINE)
-        self.patch = patch
-        self.name = patch.stem
-        self.kind = kind_of(self.name)
         self.noticed_by = noticed_by and noticed_by[1]
         self.sources = re.findall(r"^\+\+\+ b/(.*)$", text, re.MULTILINE)
 
@@ -207,16 +187,27 @@ class Mutant:
             (tree / source).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / source, tree / source)
         # Else git would take the patch to be for the repository around it.
-        run(["git", "apply", "-p1", self.patch], tree,
+        run(["git", "apply", "-p1"], tree, input=self.patch,
             env=os.environ | {"GIT_CEILING_DIRECTORIES": str(folder)})
         return {source: (tree / source).read_text() for source in self.sources}
 
 
-def kind_of(name):
-    for kind, pattern in KINDS:
-        if re.match(pattern, name):
-            return kind
-    raise Mistake(f"{name} is of no kind: KINDS lists how patches are called")
+def read_series(path):
+    """The mutants of a kind, each after a line with its name."""
+    _, *texts = re.split(r"^Mutant: ", path.read_text(), flags=re.MULTILINE)
+    return [Mutant(path.stem.replace("-", " "), text) for text in texts]
+
+
+def read_mutants(names):
+    """Those of these names, or all."""
+    series = [mutant for path in sorted(SERIES.glob("*.patch")) for mutant in read_series(path)]
+    mutants = {mutant.name: mutant for mutant in series}
+    if len(mutants) < len(series):
+        raise Mistake("two mutants have the same name")
+    unknown = set(names) - set(mutants)
+    if unknown:
+        raise Mistake(f"no mutant is called {', '.join(sorted(unknown))}")
+    return [mutants[name] for name in names or mutants]
 
 
 class Table:
@@ -265,7 +256,7 @@ def try_mutants(mutants, build):
 
 def try_drawn(folder, n, seed):
     """Yields mutants that compile, and what killed each."""
-    build = Build(folder, "dlpack|device$")
+    build = Build(folder, r"test-(dlpack.*|device)\.c$")
     mistakes, tried = drawn.draw(ROOT, seed), set()
 
     def one(mutant):
@@ -317,11 +308,8 @@ def main(*names):
     if names[:1] == ("--drawn",):
         return main_drawn(folder, reports / "drawn-mutants.xml", *names[1:])
     report = reports / "mutants.xml"
-    patches = sorted(PATCHES.glob("*.patch"))
-    if names:
-        patches = [PATCHES / f"{name.removesuffix('.patch')}.patch" for name in names]
+    mutants = read_mutants(names)
     suite, table = ElementTree.Element("testsuite", name="mutants"), Table()
-    mutants = [Mutant(patch) for patch in patches]
     for mutant, killer, mistake in try_mutants(mutants, Build(Path(folder).resolve())):
         case = add_case(suite, "mutants", mutant.kind, mutant.name)
         table.count(mutant.kind, "killed" if killer else "survived")

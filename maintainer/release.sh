@@ -114,7 +114,7 @@ step_versions () {
   check_news
   check_metainfo
   check_recipes
-  for file in tests/abi/*.txt; do
+  for file in tests/packaging/abi/*.txt; do
     need_version "$file, which ./run abi writes," \
       "$(said_in "$file" '^# The interface of mtldl ([^,]*),.*')"
   done
@@ -160,13 +160,13 @@ in_second () {
 step_interface () {
   local previous
 
-  in_source ./run test interface
+  in_source ./run test packaging/abi/test_interface.py
   previous=$(git describe --tags --abbrev=0 --match 'v[0-9]*' --exclude "v$version" 2>/dev/null) \
     || return 0
   say "Comparing the interface with that of $previous"
-  git archive "$previous" tests/abi | tar -x -C "$folder/work"
-  in_source ./run exec python3 maintainer/interface.py compare "$folder/work/tests/abi" "$version" \
-    "$source/build/introspection/Mtl-1.gir" "$source"/build/bridges/*.gir
+  git archive "$previous" tests/packaging/abi | tar -x -C "$folder/work"
+  in_source ./run exec python3 maintainer/interface.py compare "$folder/work/tests/packaging/abi" \
+    "$version" "$source/build/introspection/Mtl-1.gir" "$source"/build/bridges/*.gir
 }
 
 step_tests () {

@@ -17,7 +17,7 @@ import time
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / 'tests' / 'examples'))
+sys.path.append(str(ROOT / 'tests' / 'support'))
 
 import numpy as np
 import builds

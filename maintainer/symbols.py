@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / 'tests' / 'install'))
+sys.path.insert(0, str(ROOT / 'tests' / 'packaging' / 'install'))
 from exports import (  # noqa: E402
     PRIVATE_NODE, PUBLIC_NODE, read_gir_symbols, read_private_symbols)
 

@@ -15,20 +15,19 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import summary
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'maintainer'))
+TESTS = Path(__file__).resolve().parent
+sys.path[:0] = [str(TESTS / 'support'), str(TESTS.parent / 'maintainer')]
 import builds  # noqa: E402
+import summary  # noqa: E402
 from builds import BUILD, JOBS, PYTHON, ROOT, Failed, say  # noqa: E402
 
 REPORTS = BUILD / 'reports'
 
 QUICK, ALL, DEEP = range(3)
 
-# The areas of the folders in tests/ and the suites of meson that have another name.
-AREAS = {'abi': 'c', 'bridges': 'pixbuf gst gtk', 'cross-macos': 'macos', 'faults': 'c',
-         'metal-double': 'metal', 'native': 'c', 'readme': 'docs', 'release': 'c', 'site': 'docs',
-         'source': 'c', 'structure': 'c'}
+# The folders here, which are areas. Those in the first line have tests that meson runs.
+ROOMS = set('core kernels files metal bridges bindings viewer packaging docs '
+            'cli fuzz bench'.split())
 
 # Where a check can run: an empty text, or what it needs.
 LINUX = '' if sys.platform == 'linux' else 'Linux'
@@ -58,17 +57,20 @@ class Check:
         return {'MTL_TEST_SECONDS': str(seconds)} | os.environ | more
 
 
+def asked_of(check):
+    """The areas that were asked for, unless they are all that the check has."""
+    areas = set(check.areas.split())
+    return set() if areas <= set(asked.areas) else areas & set(asked.areas)
+
+
 # --- Meson
 
 
-def areas_of(name):
-    return AREAS.get(name, name).split()
-
-
-def tests_in(folder, suites):
-    """The names of the tests that are in one of the suites, or of all."""
+def tests_in(folder, *wanted):
+    """The names of the tests that are in one suite at least of each set that is not empty."""
     return [test['name'] for test in builds.introspect(folder, 'tests')
-            if suites is None or {name.partition(':')[2] for name in test['suite']} & set(suites)]
+            if all({name.partition(':')[2] for name in test['suite']} & set(suites)
+                   for suites in wanted if suites)]
 
 
 NOISE = re.compile(r'(Entering|ninja:|\[\d+/\d+\]|Full log|Ok:|Expected|Fail: +0|Unexpected|'
@@ -101,14 +103,13 @@ def meson(suites, build='', setup='', deep='', only='', before=None):
     def action(check):
         folder = builds.build(build)
         wanted = (f'{suites} {deep}' if asked.tier == DEEP else suites).split()
-        if asked.areas and all(set(areas_of(suite)) <= set(check.areas.split())
-                                 for suite in wanted):
-            wanted = [suite for suite in wanted if {*areas_of(suite)} & {*asked.areas}]
         if before:
-            before(wanted)
-        tests = [name for name in tests_in(folder, wanted) if re.match(only, name)]
+            before(asked_of(check))
+        tests = [name for name in tests_in(folder, wanted, asked_of(check))
+                 if re.match(only, name)]
         suffix = '_deep' if asked.tier == DEEP else ''
-        run_meson(check, folder, tests, *(['--setup', setup + suffix] if setup else ['--timeout-multiplier', '4']))
+        run_meson(check, folder, tests, *(['--setup', setup + suffix] if setup
+                                          else ['--timeout-multiplier', '4']))
     return action
 
 
@@ -116,9 +117,10 @@ def meson(suites, build='', setup='', deep='', only='', before=None):
 
 
 def run_pytest(check, python, paths, **variables):
-    """Runs the tests on all processors."""
+    """Runs the tests on all processors. Folders within are not meant."""
     done = subprocess.run(
         [str(python), '-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', '-n', str(JOBS),
+         '-o', 'norecursedirs=*',
          '--junitxml', REPORTS / f'{check.report}.xml', *paths],
         cwd=ROOT, env=check.variables(**variables))
     if done.returncode != 0:
@@ -127,16 +129,18 @@ def run_pytest(check, python, paths, **variables):
 
 def pytest(paths, venv='', build='', without='', until_deep='', python=None, before=None,
            **variables):
-    """Runs the tests in a folder or in files, but not those of the names `without`, nor, unless for
+    """Runs the tests in folders or in files, but not those of the names `without`, nor, unless for
     a release, `until_deep`."""
     def action(check):
+        rooms = asked_of(check) & ROOMS
+        wanted = [path for path in paths.split() if not rooms or path.split('/')[1] in rooms]
         if before:
             before()
         builds.build(build, 'for-pytest')
         left_out = f'{without} {"" if asked.tier == DEEP else until_deep}'.split()
-        ignored = [f'--ignore={paths.split()[0]}/test_{name}.py' for name in left_out]
+        ignored = [f'--ignore={path}/test_{name}.py' for path in wanted for name in left_out]
         run_pytest(check, python() if python else builds.venv(venv) if venv else PYTHON,
-                   paths.split() + ignored, **builds.environment(build) | variables)
+                   wanted + ignored, **builds.environment(build) | variables)
     return action
 
 
@@ -167,7 +171,8 @@ def sanitized_python(check):
     runtime = subprocess.run(
         [builds.CLANG, f'-print-file-name=libclang_rt.asan-{os.uname().machine}.so'], check=True,
         capture_output=True, text=True).stdout.strip()
-    pytest(' '.join(f'tests/python/test_{name}.py' for name in GIVEN_AND_TAKEN.split()),
+    pytest(' '.join(str(path.relative_to(ROOT)) for name in GIVEN_AND_TAKEN.split()
+                    for path in files_of_python(name)),
            build='sanitized', MTL_TEST_CASES='100000', PYTHONMALLOC='malloc', G_SLICE='always-malloc',
            LD_PRELOAD=runtime, ASAN_OPTIONS='allocator_may_return_null=1:detect_leaks=0',
            UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1')(check)
@@ -185,8 +190,9 @@ def build_for_macos(check):
         targets = subprocess.run(['ninja', '-C', folders[-1], '-t', 'targets', 'all'], check=True,
                                  capture_output=True, text=True).stdout
         builds.build(name, 'all', *re.findall(r'^(.*): (?:c|objc)_LINKER', targets, re.MULTILINE))
-    run_pytest(check, builds.venv('macos'), ['tests/cross-macos'], MTL_BUILD=str(BUILD),
-               MTL_MACOS_BUILDS=':'.join(folders))
+    run_pytest(check, builds.venv('macos'), ['tests/metal/cross-macos'],
+               **builds.environment() | {'MTL_BUILD': str(BUILD),
+                                         'MTL_MACOS_BUILDS': ':'.join(folders)})
 
 
 S390X = builds.folder_of('s390x')
@@ -213,8 +219,25 @@ def on_newer_debian(suite, *areas):
 
 # --- The checks
 
-LANGUAGES = 'c gjs vala pixbuf gst gtk examples viewer'
-PYTHON_TESTS = 'tests/python'
+# The suites of the tests that meson runs for every change.
+MESON_TESTS = 'structure source native c measuring gjs vala pixbuf gst gtk examples viewer readme'
+MESON_ROOMS = 'core kernels files metal bridges bindings viewer packaging docs'
+PYTHON_TESTS = 'tests/core tests/kernels tests/files tests/metal tests/bindings/python tests/bench'
+PYTHON_ROOMS = f'core kernels files bindings bench{"" if MACOS else " metal"}'
+# Where pytest finds tests. The other scripts in Python are meson's.
+PYTEST = [*PYTHON_TESTS.split(), 'tests/files/corpus', 'tests/cli', 'tests/bindings/peers',
+          'tests/bindings/languages', 'tests/metal/cross-macos',
+          'tests/packaging/test_workflows.py', 'tests/docs/test_browser.py']
+
+
+def files_of_pytest(*places):
+    return [path for place in map(ROOT.joinpath, places)
+            for path in (sorted(place.glob('test_*.py')) if place.is_dir() else [place])]
+
+
+def files_of_python(name):
+    return [path for path in files_of_pytest(*PYTHON_TESTS.split()) if path.stem == f'test_{name}']
+
 
 # Tests in Python, by what they need or do.
 OF_PEERS = 'torch torch_video mpi hints'
@@ -225,7 +248,7 @@ GIVEN_AND_TAKEN = ('random_peers exchange_api exchange_consumer exchange_import 
                    'dlpack_import dlpack_read_only dlpack_streams buffer buffer_flags '
                    'buffer_formats buffer_protocol')
 MANY = {'MTL_TEST_CASES': '1000000'}
-RANDOM_COPIES = 'tests/python/test_random_copies.py tests/python/test_random_conversions.py'
+RANDOM_COPIES = 'tests/kernels/test_random_copies.py tests/kernels/test_random_conversions.py'
 
 
 def on_device(device, *suites):
@@ -240,49 +263,51 @@ def on_device(device, *suites):
 
 CHECKS = [
     Check(QUICK, 'build', 'build', 'Build', build_library),
-    Check(ALL, 'python peers docs install', 'venv', 'The pinned Python peers',
+    Check(ALL, f'{PYTHON_ROOMS} peers packaging docs install', 'venv', 'The pinned Python peers',
           lambda check: builds.venv()),
-    Check(QUICK, f'{LANGUAGES} docs', 'languages',
+    Check(QUICK, MESON_ROOMS, 'languages',
           'C, JavaScript, Vala, the bridges, examples, the viewer, the code in the guides',
-          meson(f'structure source native {LANGUAGES} readme')),
-    Check(QUICK, 'python', 'python-system', "Python with the system's NumPy",
+          meson(MESON_TESTS)),
+    Check(QUICK, PYTHON_ROOMS, 'python-system', "Python with the system's NumPy",
           pytest(PYTHON_TESTS, without=f'{OF_PEERS} {OF_PINNED_TYPES}'),
           LINUX, again=True),
-    Check(QUICK, 'tools', 'tools', 'The command',
-          pytest('tests/tools', without='peers'), LINUX),
+    Check(QUICK, 'cli', 'cli', 'The command', pytest('tests/cli', without='peers'), LINUX),
     Check(QUICK, 'metal', 'metal', 'The Metal device, over the double',
-          meson('structure metal c-on-device', 'metal'), LINUX),
-    Check(QUICK, 'metal', 'metal', 'The Metal device', meson('metal'), MACOS),
-    Check(ALL, 'install docs', 'install', 'An installation, and the reference',
-          meson('install site', before=lambda suites: (
-              'site' in suites and builds.build_reference()))),
-    Check(ALL if MACOS else QUICK, 'python', 'python-venv', 'Python with the pinned peers',
+          meson('structure own-devices c-on-device', 'metal'), LINUX),
+    Check(QUICK, 'metal', 'metal', 'The Metal device', meson('own-devices'), MACOS),
+    Check(ALL, 'packaging docs install', 'install', 'An installation, and the reference',
+          meson('install site', before=lambda areas: (
+              (not areas or 'docs' in areas) and builds.build_reference()))),
+    Check(ALL if MACOS else QUICK, PYTHON_ROOMS, 'python-venv', 'Python with the pinned peers',
           pytest(PYTHON_TESTS, 'peers', **MANY)),
     Check(DEEP, 'newest', 'newest', 'Python with the newest NumPy',
           pytest(PYTHON_TESTS, 'newest', without=OF_PEERS), NEW_PYTHON),
     Check(DEEP, 'newest', 'newest-peers', 'The newest NumPy and ml_dtypes as peers',
-          pytest('tests/peers/test_numpy.py tests/peers/test_ml_dtypes.py', 'newest'), NEW_PYTHON),
+          pytest('tests/bindings/peers/test_numpy.py tests/bindings/peers/test_ml_dtypes.py',
+                 'newest'), NEW_PYTHON),
     # PyGObject turns the lock on when it is imported, with a warning that 1 does without.
     Check(DEEP, 'newest', 'free-threaded', 'A free-threaded Python, with its lock',
           pytest(PYTHON_TESTS, '', 'free-threaded', OF_PEERS, PYTHON_GIL='1',
                  python=builds.free_threaded_python), NEW_PYTHON),
     # Only what the compiled module does itself, between threads.
     Check(DEEP, 'newest', 'without-gil', 'A free-threaded Python, without its lock',
-          pytest(f'{PYTHON_TESTS}/test_threads.py', build='free-threaded', PYTHON_GIL='0',
+          pytest('tests/core/test_threads.py', build='free-threaded', PYTHON_GIL='0',
                  python=builds.free_threaded_python), NEW_PYTHON),
-    Check(DEEP, 'python', 'python-programs', 'A million random operations on views',
-          pytest(f'{PYTHON_TESTS}/test_random_programs.py', 'peers', MTL_TEST_SECONDS='1200', **MANY)),
-    *(Check(ALL, 'kernels', f'python-{kernels}', f'Copies and conversions with {kernels} kernels',
+    Check(DEEP, 'core', 'python-programs', 'A million random operations on views',
+          pytest('tests/core/test_random_programs.py', 'peers', MTL_TEST_SECONDS='1200', **MANY)),
+    *(Check(ALL, 'kernels kernel-sets', f'python-{kernels}',
+            f'Copies and conversions with {kernels} kernels',
             pytest(RANDOM_COPIES, 'peers', MTL_KERNELS=kernels, **MANY))
       for kernels in ('plain', 'baseline', 'avx2')),
-    *(Check(DEEP, 'kernels', f'convert-{kernels}', f'All conversions with {kernels} kernels',
-            pytest(f'{PYTHON_TESTS}/test_convert.py', 'peers', MTL_KERNELS=kernels))
+    *(Check(DEEP, 'kernels kernel-sets', f'convert-{kernels}',
+            f'All conversions with {kernels} kernels',
+            pytest('tests/kernels/test_convert.py', 'peers', MTL_KERNELS=kernels))
       for kernels in ('plain', 'baseline', 'avx2')),
-    Check(ALL, 'files', 'files', 'Files', pytest('tests/files', 'peers')),
+    Check(ALL, 'files corpus', 'files', 'Files', pytest('tests/files/corpus', 'peers')),
     Check(ALL, 'peers', 'peers', 'The peers, and the table of what works with which',
-          script('tests/peers/run_peers.py check')),
-    Check(ALL, 'tools peers', 'tools-peers', 'The command and safetensors',
-          pytest('tests/tools/test_peers.py', 'peers'), LINUX),
+          script('tests/bindings/peers/run_peers.py check')),
+    Check(ALL, 'cli peers', 'cli-peers', 'The command and safetensors',
+          pytest('tests/cli/test_peers.py', 'peers'), LINUX),
     *on_device('unified', 'examples', 'readme'),
     *on_device('discrete'),
     Check(ALL, 'devices', 'on-private', 'JavaScript and Vala on Private memory',
@@ -292,7 +317,7 @@ CHECKS = [
                  MTL_TEST_STORAGE_MODE='private'), LINUX, again=True),
     Check(ALL, 'sanitizers', 'sanitized', 'C under AddressSanitizer and UndefinedBehaviorSanitizer',
           meson('c c-on-device gst gtk metal-free metal-double', 'sanitized', 'sanitizers',
-                deep='metal'), LINUX, again=True),
+                deep='own-devices'), LINUX, again=True),
     Check(ALL, 'sanitizers', 'python-sanitized',
           'Python under AddressSanitizer and UndefinedBehaviorSanitizer', sanitized_python, LINUX),
     # For a release, all targets together run about 1,000,000,000 inputs.
@@ -306,11 +331,11 @@ CHECKS = [
     Check(ALL, 'valgrind', 'metal-valgrind', 'The Metal device under valgrind',
           meson('metal-free', 'metal', 'valgrind'), LINUX, again=True),
     Check(ALL, 'valgrind', 'python-valgrind', 'Python under valgrind',
-          script('tests/python/run_valgrind.py', 'tests/python/run_valgrind.py --all'),
+          script('tests/support/run_valgrind.py', 'tests/support/run_valgrind.py --all'),
           LINUX, again=True),
     Check(ALL, 'macos', 'macos', 'The library for macOS, built on Linux', build_for_macos, LINUX),
     Check(DEEP, 'languages', 'lua', 'Lua, Ruby, Perl and D',
-          pytest('tests/languages', before=lambda: builds.need(
+          pytest('tests/bindings/languages', before=lambda: builds.need(
               'for other languages', 'lua5.3', 'lua-lgi', 'ruby', 'ruby-gio2', 'gir-to-d', 'ldc',
               'libglib-object-introspection-perl', 'libglibd-2.0-dev')), LINUX),
     Check(ALL, 'mutants', 'mutants', 'Mutants', script('maintainer/mutants.py'), LINUX),
@@ -320,11 +345,13 @@ CHECKS = [
     Check(ALL, 'processors', 'arm64-clang', 'C on arm64, from clang',
           meson('c', 'arm64-clang', 'arm64'), EMULATION, again=True),
     Check(DEEP, 'processors', 'arm64-gcc', 'Copies and conversions on arm64, from GCC',
-          meson('c', 'arm64-gcc', 'arm64', only='kernels|convert|strided-(copy|view)'), EMULATION),
+          meson('c', 'arm64-gcc', 'arm64',
+                only='(core|kernels)/test-(kernels|convert|strided-(copy|view))'), EMULATION),
     # Each takes the best kernels that it has, and no instruction that it lacks.
     *(Check(DEEP, 'processors', f'on-{processor}', f'Copies and conversions on {processor}',
             meson('c', setup=processor,
-                  only=f'kernels|strided-view-(copy|floats)$|strided-copy-{kernels}'), EMULATION)
+                  only=r'kernels/test-(kernels|strided-view-(copy|floats)\.c$|strided-copy\.c@'
+                       f'{kernels})'), EMULATION)
       for processor, kernels in (('core2duo', 'baseline'), ('nehalem', 'sse4'),
                                  ('haswell', 'avx2'))),
     Check(DEEP, 'processors', 's390x', 'C on s390x, big-endian',
@@ -332,22 +359,21 @@ CHECKS = [
     # This machine's NumPy knows the contents of the files that the command reads and writes. qemu
     # itself does not fit into little memory.
     Check(DEEP, 'processors', 's390x-command', 'The command on s390x',
-          pytest('tests/tools/test_check.py tests/tools/test_cp.py tests/tools/test_ls.py '
-                 'tests/tools/test_show.py '
-                 '--deselect=tests/tools/test_show.py::test_stats_in_little_memory',
+          pytest('tests/cli/test_check.py tests/cli/test_cp.py tests/cli/test_ls.py '
+                 'tests/cli/test_show.py '
+                 '--deselect=tests/cli/test_show.py::test_stats_in_little_memory',
                  before=write_s390x_command, MTLDL_COMMAND=str(S390X_COMMAND)), EMULATION),
     # By the rules of accessibility that the pinned package has.
     Check(DEEP, 'docs', 'site', 'The site in a browser',
           pytest('tests/docs/test_browser.py', 'site', before=build_site,
                  MTL_SITE=str(BUILD / 'docs' / 'site')), LINUX),
-    Check(ALL, 'workflows', 'workflows', 'The workflows',
-          pytest('tests/mac/test_workflows.py', 'peers')),
-    Check(DEEP, 'install', 'installed-tests', 'Installed tests',
-          script('tests/install/run_installed.py'), LINUX),
+    Check(ALL, 'packaging workflows', 'workflows', 'The workflows',
+          pytest('tests/packaging/test_workflows.py', 'peers')),
+    Check(DEEP, 'packaging install', 'installed-tests', 'Installed tests',
+          script('tests/packaging/install/run_installed.py'), LINUX),
     Check(DEEP, 'systems', 'trixie', 'The next Debian, trixie', on_newer_debian('trixie'), AS_ROOT),
     Check(DEEP, 'systems', 'forky', 'The Debian after that, forky',
-          on_newer_debian('forky', *LANGUAGES.split(), 'docs', 'python', 'tools', 'metal',
-                          'newest'), AS_ROOT),
+          on_newer_debian('forky', *sorted(ROOMS - {'fuzz'}), 'newest'), AS_ROOT),
     Check(DEEP, 'packages', 'packages', 'Debian packages, made and used in new systems',
           script('maintainer/packages.sh'), AS_ROOT),
     Check(DEEP, 'packages', 'pip', 'pip, in new systems', script('maintainer/pip.sh trixie'),
@@ -371,79 +397,78 @@ def checks_of_area(area):
     return [check for check in checks if check.tier <= last]
 
 
-def named_in_meson(folder, name):
-    """Tests of this name, or else whose names begin with it."""
-    names = tests_in(folder, None)
-    return [test for test in names if test == name] \
-        or [test for test in names if test.startswith(f'{name}-')]
+def subject_of(name):
+    """The part of a test's name that is enough to look for it: strided-view of
+    core/test-strided-view.c@unified-shared."""
+    return re.sub(r'^test[-_]|[.@].*', '', name.rpartition('/')[2]).replace('_', '-')
 
 
-def of_file_in_meson(folder, path):
-    """Tests that run a file, or a program that is made of it."""
-    programs = {output for target in builds.introspect(folder, 'targets')
-                for sources in target['target_sources']
-                if str(path) in sources.get('sources', ()) for output in target['filename']}
-    wanted = {str(path), *programs}
-    return [test['name'] for test in builds.introspect(folder, 'tests')
-            if wanted.intersection(map(os.path.normpath, test['cmd']))]
+def named(names, word):
+    """The tests of a file, a folder or a way to run one, or else those on that subject."""
+    return [name for name in names if name == word or name.startswith((f'{word}@', f'{word}/'))] \
+        or [name for name in names if subject_of(name) == subject_of(word) and '/' not in word]
 
 
-def files_of_pytest(name):
-    """Those with this name, or with a test of this name; and arguments."""
-    paths = sorted((ROOT / 'tests').rglob('test_*.py'))
-    named = [path for path in paths if path.stem == name]
-    holding = [path for path in paths
-               if re.search(rf'^def {name} ?\(', path.read_text(), re.MULTILINE)]
-    return (named, []) if named else (holding, ['-k', name])
+def report_of(request):
+    return f'requested-{re.sub("[^0-9A-Za-z_]", "-", request)}'
 
 
-def check_of_request(word):
-    """The check for a folder, a file or a test, or None."""
-    path = ROOT / word.partition('::')[0]
+def check_with_meson(word, build):
+    names = [test['name'] for test in builds.introspect(builds.configure(build), 'tests')
+             if 'mtldl:python' not in test['suite']]
+    tests = named(names, word)
+    return [Check(QUICK, 'request', report_of(word), word,
+                  lambda check: run_meson(check, builds.build(build), tests))] if tests else []
+
+
+def checks_with_pytest(word):
+    """A check for each folder, whose files may be called as those of another one."""
+    name, colons, test = word.partition('::')
+    paths = {str(path.relative_to(TESTS)): path for path in files_of_pytest(*PYTEST)}
+    wanted, arguments = [paths[each] for each in named(paths, name)], []
+    if not wanted:
+        wanted = [path for path in paths.values()
+                  if re.search(rf'^def {re.escape(name)} ?\(', path.read_text(), re.MULTILINE)]
+        arguments = ['-k', name]
     python = builds.venv() if (builds.VENV / 'bin' / 'python').exists() else PYTHON
-    report = f'requested-{re.sub("[^0-9A-Za-z_]", "-", word)}'
 
-    def with_pytest(*arguments):
+    def check_in(folder):
         def action(check):
             builds.build('', 'for-pytest')
-            run_pytest(check, builds.venv() if 'tests/peers' in word else python, arguments,
-                       **builds.environment())
-        return Check(QUICK, 'request', report, word, action)
+            run_pytest(check, builds.venv() if folder.name == 'peers' else python,
+                       [f'{path}{colons}{test}' for path in wanted if path.parent == folder]
+                       + arguments, **builds.environment())
+        place = folder.relative_to(TESTS)
+        return Check(QUICK, 'request', report_of(f'{word} in {place}'), f'{word} in {place}',
+                     action)
+    return [check_in(folder) for folder in sorted({path.parent for path in wanted})]
 
-    if path.exists() and (path.is_dir() or path.name.startswith('test_') and path.suffix == '.py'):
-        return with_pytest(word)
-    for name in ('', 'metal'):
-        if name and LINUX:
-            break
-        folder = builds.configure(name)
-        tests = of_file_in_meson(folder, path) if path.is_file() else named_in_meson(folder, word)
-        if tests:
-            return Check(QUICK, 'request', report, word,
-                         lambda check: run_meson(check, builds.build(name), tests))
-        paths, more = files_of_pytest(word) if word.startswith('test_') else ((), ())
-        if paths:
-            return with_pytest(*paths, *more)
-    return None
+
+def checks_of_request(word):
+    """The checks for a folder, a file or a test. Those over the double have a build of their own."""
+    order = ('metal', '') if word.startswith('metal/') else ('', 'metal')
+    for build in order if not LINUX else ('',):
+        checks = check_with_meson(word, build) + checks_with_pytest(word)
+        if checks:
+            return checks
+    return []
 
 
 def choose(words, parser):
     """The checks to run."""
-    areas, requests = [], []
+    requests = []
     for word in words:
-        folder = word.rstrip('/')
-        of_folder = areas_of(folder.removeprefix('tests/')) if folder.startswith('tests/') else ['']
-        if word in known_areas():
-            areas.append(word)
-        elif set(of_folder) <= set(known_areas()):
-            areas += of_folder
-        else:
-            requests.append(check_of_request(word))
-            if requests[-1] is None:
-                parser.error(f'there is no area, folder, file or test “{word}”')
-    asked.areas = areas
+        name = word.removeprefix('tests/').rstrip('/')
+        if name in known_areas():
+            asked.areas.append(name)
+            continue
+        checks = checks_of_request(name)
+        if not checks:
+            parser.error(f'there is no area, folder, file or test “{word}”')
+        requests += checks
     if not words:
         return [check for check in CHECKS if check.tier <= asked.tier and not check.where]
-    wanted = [check for area in ('build', *areas) for check in checks_of_area(area)]
+    wanted = [check for area in ('build', *asked.areas) for check in checks_of_area(area)]
     return [check for check in CHECKS if check in wanted] + requests
 
 
@@ -470,8 +495,8 @@ def run_checks(checks):
 
 def main(arguments):
     parser = argparse.ArgumentParser(
-        prog='./run test', epilog=f'Areas: {" ".join(known_areas())}. A FOLDER is in tests/. A TEST '
-        'is the name of a test of meson or pytest.')
+        prog='./run test', epilog=f'Areas: {" ".join(known_areas())}. A test is '
+        'called as its file in tests/, or by its subject.')
     tiers = parser.add_mutually_exclusive_group()
     tiers.add_argument('--all', dest='tier', action='store_const', const=ALL, default=QUICK,
                        help='all kinds of checks')

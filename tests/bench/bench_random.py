@@ -20,6 +20,7 @@ import copy_contenders
 import copy_limit
 import random_copies
 import random_page
+from copy_page import describe_peers, describe_processor
 from random_copies import GROUPS, spec_of
 from random_report import Result, SLOWER, print_all, print_case
 
@@ -155,7 +156,8 @@ def main():
         if arguments.case:
             print_case(run(bench, [("same", arguments.case)], 1)[0])
             return
-        print(f"--seed {arguments.seed}, {bench.n_threads} threads at most", flush=True)
+        print(f"--seed {arguments.seed}, {bench.n_threads} threads at most\n"
+              f"{describe_processor()}: {describe_peers()}", flush=True)
         results = run(bench, draw_all(arguments), arguments.cases)
     finally:
         bench.close()

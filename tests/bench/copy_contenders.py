@@ -17,8 +17,8 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from gi.repository import Mtl  # noqa: E402
 
-from random_copies import (PACKED_BITS, SMALL, build, dtype_of, offset_bounds,  # noqa: E402
-                           values_for)
+from random_copies import PACKED_BITS, SMALL, build, dtype_of, values_for  # noqa: E402
+from drawn_layouts import offset_bounds  # noqa: E402
 
 # Seconds of a round of one contender, and rounds. Where a peer is faster, there are more; if they
 # take longer than seconds in all, fewer.

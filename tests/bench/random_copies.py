@@ -3,9 +3,16 @@
 them, and the classes that tables are made by. Only NumPy is needed."""
 
 import math
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+
+import drawn_layouts  # noqa: E402
+from drawn_layouts import Axes, below, dense_strides, happens, offset_bounds  # noqa: E402
 
 MIB = 2**20
 # Of the larger of source and dest, and of the memory that one of them lies in.
@@ -13,6 +20,8 @@ LEAST_BYTES, MOST_BYTES = 2**10, 2**28
 MOST_MEMORY = 2**30
 LINE = 64
 MOST_AXES = 8
+# Those of views of larger arrays.
+AXES = Axes(steps=(1, 1, 1, 1, 2, 3), pads=(0, 0, 0, 1, 16), flipped=0.1, ordered=0.4)
 
 # All that NumPy and PyTorch have. The common ones are drawn more often.
 COMMON = ("uint8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64")
@@ -53,15 +62,6 @@ class Case(NamedTuple):
         return not PACKED_BITS.keys().isdisjoint((self.source.dtype, self.dest.dtype))
 
 
-class Recipe(NamedTuple):
-    """How a view of a larger dense array is made; each has an item for an axis of the view."""
-    order: tuple    # the axes from the outermost in memory
-    steps: tuple
-    pads: tuple     # elements in memory behind each axis
-    flips: tuple
-    repeats: tuple  # whether the axis is broadcast
-
-
 def dtype_of(name):
     if name in SMALL:
         import ml_dtypes
@@ -77,30 +77,11 @@ def bits_of(name):
 # Drawing
 
 
-def recipe_strides(shape, recipe):
-    strides = [0] * len(shape)
-    stride = 1
-    for axis in reversed(recipe.order):
-        if recipe.repeats[axis]:
-            continue
-        strides[axis] = stride * recipe.steps[axis] * (-1 if recipe.flips[axis] else 1)
-        stride *= shape[axis] * recipe.steps[axis] + recipe.pads[axis]
-    return tuple(strides)
-
-
-def dense_recipe(n_axes, is_fortran=False):
-    axes = tuple(range(n_axes))
-    return Recipe(axes[::-1] if is_fortran else axes, (1,) * n_axes, (0,) * n_axes,
-                  (False,) * n_axes, (False,) * n_axes)
-
-
-def draw_recipe(rng, n_axes, may_repeat):
-    order = rng.permutation(n_axes) if rng.random() < 0.6 else np.arange(n_axes)
-    repeated = rng.integers(n_axes) if may_repeat and n_axes > 1 and rng.random() < 0.12 else None
-    return Recipe(tuple(order.tolist()), tuple(rng.choice([1, 1, 1, 1, 2, 3], n_axes).tolist()),
-                  tuple(rng.choice([0, 0, 0, 1, 16], n_axes).tolist()),
-                  tuple((rng.random(n_axes) < 0.1).tolist()),
-                  tuple(axis == repeated for axis in range(n_axes)))
+def draw_strides(rng, shape, may_repeat):
+    n_axes = len(shape)
+    is_repeated = may_repeat and n_axes > 1 and happens(rng, 0.12)
+    repeated = (below(rng, n_axes),) if is_repeated else ()
+    return drawn_layouts.draw_strides(rng, shape, AXES, repeated)
 
 
 def draw_shape(rng, n_elements):
@@ -140,12 +121,11 @@ def _draw_once(rng, group):
     itemsize = max(dtype_of(name).itemsize for name in (source, dest))
     n_bytes = 2 ** rng.uniform(math.log2(LEAST_BYTES), math.log2(MOST_BYTES))
     shape = draw_shape(rng, int(n_bytes / itemsize))
-    n_axes = len(shape)
-    from_ = draw_recipe(rng, n_axes, True)
-    to = draw_recipe(rng, n_axes, False) if rng.random() < 0.25 else dense_recipe(
-        n_axes, rng.random() < 0.3)
-    return Case(shape, *(Side(name, recipe_strides(shape, recipe), draw_offset(rng, name))
-                         for name, recipe in ((source, from_), (dest, to))))
+    from_ = draw_strides(rng, shape, True)
+    to = draw_strides(rng, shape, False) if rng.random() < 0.25 else dense_strides(
+        shape, rng.random() < 0.3)
+    return Case(shape, *(Side(name, strides, draw_offset(rng, name))
+                         for name, strides in ((source, from_), (dest, to))))
 
 
 def draw(seed, group, number, most_memory=MOST_MEMORY):
@@ -202,12 +182,6 @@ def case_from(spec):
 
 
 # Memory
-
-
-def offset_bounds(shape, strides):
-    """Of the lowest and of the highest element from the first."""
-    ends = [stride * (extent - 1) for stride, extent in zip(strides, shape)]
-    return sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends)
 
 
 def count_span(shape, strides):

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../c/dlpack-structs.h"
+#include "dlpack-structs.h"
 
 #define MAX_DIMS 64
 #define MEMORY_SIZE 1024

@@ -3,7 +3,7 @@
 /* Bytes of a file, as they are or deflated: read in pieces, and checked against a size and a
  * checksum that may be wrong. */
 
-#include "../c/bitwise-crc.h"
+#include "bitwise-crc.h"
 #include "fuzz.h"
 
 #include <string.h>

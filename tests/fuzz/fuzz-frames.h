@@ -4,10 +4,7 @@
 
 #pragma once
 
-#include "../c/bitwise-crc.h"
-
-#include <gio/gio.h>
-#include <string.h>
+#include "zip-writer.h"
 
 gsize LLVMFuzzerMutate        (guint8 *data,
                                gsize   size,
@@ -22,7 +19,7 @@ gsize LLVMFuzzerCustomMutator (guint8 *data,
 #define FILES_MARK "FILES"
 #define N_FILES 3
 #define MAX_MEMBERS 8
-#define MAX_PAYLOAD 8192
+#define MAX_CONTENT 8192
 
 #define LOCAL_SIZE 30
 #define NPY_MARK "\x93NUMPY"
@@ -41,15 +38,6 @@ load_le (const guint8 *bytes,
     value = value << 8 | bytes[n];
 
   return value;
-}
-
-static inline void
-append_le (GByteArray *bytes,
-           guint64     value,
-           gsize       n)
-{
-  for (gsize i = 0; i < n; i++, value >>= 8)
-    g_byte_array_append (bytes, &(guint8) { value }, 1);
 }
 
 static inline gboolean
@@ -109,28 +97,22 @@ mutate_header (const guint8 *data,
   return mutate_counted (data, size, place, n, begin + load_le (data + place, n));
 }
 
-typedef struct
-{
-  const guint8 *name;
-  gsize name_size;
-  GByteArray *payload;
-  gboolean deflated;
-} Member;
-
 static inline GByteArray *
-convert (GConverter   *converter,
-         const guint8 *data,
+inflate (const guint8 *data,
          gsize         size)
 {
-  GByteArray *bytes = g_byte_array_sized_new (MAX_PAYLOAD);
+  g_autoptr (GZlibDecompressor) decompressor =
+    g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_RAW);
+  GByteArray *bytes = g_byte_array_sized_new (MAX_CONTENT);
   GConverterResult result = G_CONVERTER_CONVERTED;
   gsize n_read, n_written, done = 0;
 
-  g_byte_array_set_size (bytes, MAX_PAYLOAD);
-  while (result == G_CONVERTER_CONVERTED && done < MAX_PAYLOAD)
+  g_byte_array_set_size (bytes, MAX_CONTENT);
+  while (result == G_CONVERTER_CONVERTED && done < MAX_CONTENT)
     {
-      result = g_converter_convert (converter, data, size, bytes->data + done, MAX_PAYLOAD - done,
-                                    G_CONVERTER_INPUT_AT_END, &n_read, &n_written, NULL);
+      result = g_converter_convert (G_CONVERTER (decompressor), data, size, bytes->data + done,
+                                    MAX_CONTENT - done, G_CONVERTER_INPUT_AT_END, &n_read,
+                                    &n_written, NULL);
       if (result != G_CONVERTER_ERROR)
         {
           data += n_read;
@@ -140,14 +122,13 @@ convert (GConverter   *converter,
     }
 
   g_byte_array_set_size (bytes, done);
-  g_object_unref (converter);
   return bytes;
 }
 
 static inline gsize
 parse_members (const guint8 *data,
                gsize         size,
-               Member       *members)
+               ZipMember    *members)
 {
   gsize n = 0;
 
@@ -155,18 +136,18 @@ parse_members (const guint8 *data,
     {
       gsize stored_size = load_le (data + 18, 4), name_size = load_le (data + 26, 2);
       gsize begin = LOCAL_SIZE + name_size + load_le (data + 28, 2);
-      Member *member = &members[n];
+      ZipMember *member = &members[n];
 
-      if (begin > size || stored_size > MIN (size - begin, MAX_PAYLOAD))
+      if (begin > size || stored_size > MIN (size - begin, MAX_CONTENT))
         break;
 
-      *member = (Member) { data + LOCAL_SIZE, name_size, NULL, data[8] == 8 };
+      *member = (ZipMember) {
+        (const char *) data + LOCAL_SIZE, name_size, .deflated = data[8] == 8,
+      };
       if (member->deflated)
-        member->payload =
-          convert (G_CONVERTER (g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_RAW)),
-                   data + begin, stored_size);
+        member->content = inflate (data + begin, stored_size);
       else
-        member->payload = g_byte_array_append (g_byte_array_sized_new (64), data + begin,
+        member->content = g_byte_array_append (g_byte_array_sized_new (64), data + begin,
                                                stored_size);
       data += begin + stored_size;
       size -= begin + stored_size;
@@ -176,92 +157,35 @@ parse_members (const guint8 *data,
   return n;
 }
 
-static inline void
-append_fields (GByteArray   *bytes,
-               const Member *member,
-               GByteArray   *stored)
-{
-  append_le (bytes, 20, 2);
-  append_le (bytes, 0x800, 2); /* the name is UTF-8 */
-  append_le (bytes, member->deflated ? 8 : 0, 2);
-  append_le (bytes, 0, 4);
-  append_le (bytes, get_crc (member->payload->data, member->payload->len), 4);
-  append_le (bytes, stored->len, 4);
-  append_le (bytes, member->payload->len, 4);
-  append_le (bytes, member->name_size, 2);
-  append_le (bytes, 0, 2);
-}
-
-static inline GByteArray *
-write_archive (const Member *members,
-               gsize         n)
-{
-  GByteArray *bytes = g_byte_array_sized_new (64);
-  g_autoptr (GByteArray) directory = g_byte_array_sized_new (64);
-
-  for (gsize i = 0; i < n; i++)
-    {
-      const Member *member = &members[i];
-      gsize begin = bytes->len;
-      g_autoptr (GByteArray) stored =
-        member->deflated
-          ? convert (G_CONVERTER (g_zlib_compressor_new (G_ZLIB_COMPRESSOR_FORMAT_RAW, 1)),
-                     member->payload->data, member->payload->len)
-          : g_byte_array_ref (member->payload);
-
-      append_le (bytes, 0x04034b50, 4);
-      append_fields (bytes, member, stored);
-      g_byte_array_append (bytes, member->name, member->name_size);
-      g_byte_array_append (bytes, stored->data, stored->len);
-
-      append_le (directory, 0x02014b50, 4);
-      append_le (directory, 20, 2);
-      append_fields (directory, member, stored);
-      append_le (directory, 0, 10);
-      append_le (directory, begin, 4);
-      g_byte_array_append (directory, member->name, member->name_size);
-    }
-
-  append_le (directory, 0x06054b50, 4);
-  append_le (directory, 0, 4);
-  append_le (directory, n, 2);
-  append_le (directory, n, 2);
-  append_le (directory, directory->len - 12, 4);
-  append_le (directory, bytes->len, 4);
-  append_le (directory, 0, 2);
-  g_byte_array_append (bytes, directory->data, directory->len);
-  return bytes;
-}
-
 /* Changes one of the members: its array, or whether it is deflated. */
 static inline GByteArray *
 mutate_archive (const guint8 *data,
                 gsize         size,
                 guint         seed)
 {
-  Member members[MAX_MEMBERS];
+  ZipMember members[MAX_MEMBERS];
   gsize n = parse_members (data, size, members);
   GByteArray *bytes = NULL;
 
   if (n > 0)
     {
-      Member *member = &members[seed % n];
+      ZipMember *member = &members[seed % n];
 
       if (seed / 8 % 8 == 0)
         member->deflated = !member->deflated;
       else
         {
-          GByteArray *payload = mutate_file (member->payload->data, member->payload->len,
+          GByteArray *content = mutate_file (member->content->data, member->content->len,
                                              seed / 64);
 
-          g_byte_array_unref (member->payload);
-          member->payload = payload;
+          g_byte_array_unref (member->content);
+          member->content = content;
         }
-      bytes = write_archive (members, n);
+      bytes = zip_new (members, n);
     }
 
   for (gsize i = 0; i < n; i++)
-    g_byte_array_unref (members[i].payload);
+    g_byte_array_unref (members[i].content);
   return bytes;
 }
 

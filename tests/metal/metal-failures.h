@@ -6,7 +6,7 @@
 #pragma once
 
 #include "metal-tests.h"
-#include "../c/dlpack-structs.h"
+#include "dlpack-structs.h"
 
 #define SIZE 24
 #define MOST_POINTS 100

@@ -4,12 +4,8 @@
  * by Apple's validation layer. Nothing here knows the double, but it runs over it, too, which
  * tests this file on Linux. */
 
-#import <Foundation/Foundation.h>
-#import <Metal/Metal.h>
-#include <mach/vm_page_size.h>
+#import "metal-fixture-common.h"
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "metal-fixture-real.h"
 
@@ -21,13 +17,6 @@
 #define HEAP_SIZE ((size_t) 1 << 20)
 #define WORD_SIZE 4
 #define THREADS 32
-
-struct _MetalFixtureRun
-{
-  id<MTLCommandQueue> queue;
-  id<MTLCommandBuffer> commands;
-  id<MTLSharedEvent> go;
-};
 
 typedef struct
 {
@@ -60,12 +49,6 @@ static const char kernel_source[] =
   "  if (index < arguments.size)\n"
   "    dest[arguments.to + index] = source[arguments.from + index];\n"
   "}\n";
-
-size_t
-metal_fixture_page_size (void)
-{
-  return vm_page_size;
-}
 
 /* Metal may list none in a sandbox, and make its default device once. */
 static NSArray *
@@ -165,52 +148,6 @@ metal_fixture_buffer_new_in_heap (unsigned role,
       buffer = [heap newBufferWithLength: size options: options];
       [heap release];
       return buffer;
-    }
-}
-
-unsigned long
-metal_fixture_cpu_cache_mode (void *buffer)
-{
-  @autoreleasepool
-    {
-      return [(id<MTLBuffer>) buffer cpuCacheMode];
-    }
-}
-
-unsigned long
-metal_fixture_hazard_tracking_mode (void *buffer)
-{
-  @autoreleasepool
-    {
-      return [(id<MTLBuffer>) buffer hazardTrackingMode];
-    }
-}
-
-void
-metal_fixture_retain (void *object)
-{
-  [(id) object retain];
-}
-
-void
-metal_fixture_release (void *object)
-{
-  @autoreleasepool
-    {
-      [(id) object release];
-    }
-}
-
-unsigned
-metal_fixture_set_purgeable_state (void    *buffer,
-                                   unsigned state)
-{
-  @autoreleasepool
-    {
-      id<MTLHeap> heap = [(id<MTLBuffer>) buffer heap];
-
-      return (unsigned) (heap != nil ? [heap setPurgeableState: state]
-                                     : [(id<MTLBuffer>) buffer setPurgeableState: state]);
     }
 }
 
@@ -375,25 +312,6 @@ metal_fixture_event_new (unsigned role)
     }
 }
 
-uint64_t
-metal_fixture_event_value (void *event)
-{
-  @autoreleasepool
-    {
-      return [(id<MTLSharedEvent>) event signaledValue];
-    }
-}
-
-void
-metal_fixture_event_signal (void    *event,
-                            uint64_t value)
-{
-  @autoreleasepool
-    {
-      [(id<MTLSharedEvent>) event setSignaledValue: value];
-    }
-}
-
 MetalFixtureRun *
 metal_fixture_submit (MetalFixtureKernel kernel,
                       void              *buffer,
@@ -405,7 +323,7 @@ metal_fixture_submit (MetalFixtureKernel kernel,
                       void              *signal,
                       uint64_t           signal_value)
 {
-  MetalFixtureRun *run = calloc (1, sizeof *run);
+  MetalFixtureRun *run;
 
   @autoreleasepool
     {
@@ -413,12 +331,7 @@ metal_fixture_submit (MetalFixtureKernel kernel,
       bool blits = [device supportsFamily: MTLGPUFamilyApple1]
                    || (offset | size) % WORD_SIZE == 0;
 
-      run->queue = [device newCommandQueue];
-      run->go = [device newSharedEvent];
-      run->commands = [[run->queue commandBuffer] retain];
-      [run->commands encodeWaitForEvent: run->go value: 1];
-      if (wait_for != NULL)
-        [run->commands encodeWaitForEvent: (id<MTLEvent>) wait_for value: wait_value];
+      run = begin_run (device, wait_for, wait_value);
       if (kernel == METAL_FIXTURE_FILL && size > 0 && blits)
         {
           id<MTLBlitCommandEncoder> blit = [run->commands blitCommandEncoder];
@@ -429,34 +342,8 @@ metal_fixture_submit (MetalFixtureKernel kernel,
       else if (size > 0 && (kernel == METAL_FIXTURE_FILL || value != 0))
         encode_change (run->commands, buffer,
                        (KernelArguments) { offset, size, value, kernel == METAL_FIXTURE_ADD });
-      if (signal != NULL)
-        [run->commands encodeSignalEvent: (id<MTLEvent>) signal value: signal_value];
-      [run->commands commit];
+      commit_run (run, signal, signal_value);
     }
 
   return run;
-}
-
-void
-metal_fixture_go (MetalFixtureRun *run)
-{
-  metal_fixture_event_signal (run->go, 1);
-}
-
-bool
-metal_fixture_finish (MetalFixtureRun *run)
-{
-  bool completed;
-
-  metal_fixture_go (run);
-  @autoreleasepool
-    {
-      [run->commands waitUntilCompleted];
-      completed = [run->commands status] == MTLCommandBufferStatusCompleted;
-      [run->commands release];
-      [run->queue release];
-      [run->go release];
-    }
-  free (run);
-  return completed;
 }

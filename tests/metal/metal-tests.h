@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "../c/test-utils.h"
+#include "test-utils.h"
 
 #ifdef METAL_IS_REAL
 #include "metal-fixture-real.h"
@@ -166,18 +166,6 @@ get_metal (int role)
   return device;
 }
 
-static inline MtlBuffer *
-new_buffer (MtlDevice      *device,
-            gsize           size,
-            MtlStorageMode  mode)
-{
-  g_autoptr (GError) error = NULL;
-  MtlBuffer *buffer = mtl_buffer_new (device, size, mode, &error);
-
-  g_assert_no_error (error);
-  return buffer;
-}
-
 /* A buffer over an MTLBuffer that another library made. */
 static inline MtlBuffer *
 wrap_buffer (int      ordinal,
@@ -203,6 +191,17 @@ new_wrapped_buffer (int      ordinal,
 
   metal_fixture_release (handle);
   return buffer;
+}
+
+/* Metal lets go of owners on threads of its own. */
+static inline void
+await_count (const int *count,
+             int        expected)
+{
+  for (int i = 0; i < 5000 && g_atomic_int_get (count) != expected; i++)
+    g_usleep (1000);
+
+  g_assert_cmpint (g_atomic_int_get (count), ==, expected);
 }
 
 /* Work of another library on a queue of its own, done when this returns. */

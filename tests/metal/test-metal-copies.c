@@ -217,11 +217,11 @@ test_fill_refuses (void)
   g_autoptr (GBytes) four = g_bytes_new_static ("abcd", 4);
 
   assert_refuses (mtl_buffer_fill (buffer, 0, 15, three, NULL, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "3 bytes cannot fill 15");
+                  MTL_ERROR_INVALID_ARGUMENT, "3 & 15");
   assert_refuses (mtl_buffer_fill (buffer, 0, 6, four, NULL, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "4 bytes cannot fill 6");
+                  MTL_ERROR_INVALID_ARGUMENT, "4 & 6");
   assert_refuses (mtl_buffer_fill (buffer, 4, 16, four, NULL, &error),
-                  MTL_ERROR_OUT_OF_BOUNDS, "16 bytes at offset 4");
+                  MTL_ERROR_OUT_OF_BOUNDS, "16 & 4");
   assert_buffer_bytes (buffer, 0, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
 }
 
@@ -417,11 +417,11 @@ test_odd_length (void)
 
   metal_fixture_poke (mtl_buffer_get_handle (buffer), 4, "xyz", 3);
   assert_refuses (mtl_buffer_set_bytes (buffer, 0, all, NULL, &error),
-                  MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 7 bytes of an MTLBuffer");
+                  MTL_ERROR_NOT_SUPPORTED, "3 & 7 & MTLBuffer");
   assert_refuses (mtl_buffer_fill (buffer, 4, 1, one, NULL, &error),
-                  MTL_ERROR_NOT_SUPPORTED, "“Test Discrete” copies whole words of 4 bytes");
+                  MTL_ERROR_NOT_SUPPORTED, "“Test Discrete” & 4");
   assert_fails (mtl_buffer_dup_bytes (buffer, 6, 1, NULL, &error),
-                MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 7 bytes");
+                MTL_ERROR_NOT_SUPPORTED, "3 & 7");
 
   g_assert_true (mtl_buffer_set_bytes (buffer, 0, four, NULL, &local_error));
   g_assert_true (mtl_buffer_fill (buffer, 1, 2, one, NULL, &local_error));
@@ -444,13 +444,13 @@ test_odd_length_of_many (void)
 
   metal_fixture_poke (mtl_buffer_get_handle (dest), 0, noise, size);
   assert_refuses (mtl_buffer_copy_from (dest, 0, source, 0, size, NULL, &error),
-                  MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 17825795 bytes");
+                  MTL_ERROR_NOT_SUPPORTED, "3 & 17825795");
   assert_large (dest, noise, size);
   assert_refuses (mtl_buffer_copy_from (dest, 0, beside, 0, size, NULL, &error),
-                  MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 17825795 bytes");
+                  MTL_ERROR_NOT_SUPPORTED, "3 & 17825795");
   assert_large (dest, noise, size);
   assert_refuses (mtl_buffer_fill (dest, 1, size - 1, pattern, NULL, &error),
-                  MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 17825795 bytes");
+                  MTL_ERROR_NOT_SUPPORTED, "3 & 17825795");
   assert_large (dest, noise, size);
 }
 

@@ -68,8 +68,8 @@ test_storage_modes (void)
 
   assert_fails (mtl_buffer_new (get_metal (UNIFIED), 8, MTL_STORAGE_MODE_HOST, &error),
                 MTL_ERROR_NOT_SUPPORTED,
-                over_double ? "“Test Unified” does not support the storage mode “host”"
-                            : "does not support the storage mode “host”");
+                over_double ? "“Test Unified” & “host”"
+                            : "“host”");
 }
 
 static void
@@ -99,9 +99,9 @@ static void
 test_missing (void)
 {
   assert_fails (mtl_device_get (MTL_DEVICE_TYPE_METAL, count_metal (), &error),
-                MTL_ERROR_NOT_SUPPORTED, "There is no device (8, ");
+                MTL_ERROR_NOT_SUPPORTED, "(8,");
   assert_fails (mtl_device_get (MTL_DEVICE_TYPE_METAL, -1, &error),
-                MTL_ERROR_NOT_SUPPORTED, "There is no device (8, -1) here");
+                MTL_ERROR_NOT_SUPPORTED, "(8, -1)");
 }
 
 /* Metal may name its default device once only. */
@@ -197,7 +197,7 @@ check_machine (const Machine *machine)
   g_assert_true (g_list_nth_data (again, 1) == g_list_nth_data (list, 1));
   if (machine->n_expected == 0)
     assert_fails (mtl_device_get (MTL_DEVICE_TYPE_METAL, 0, &error),
-                  MTL_ERROR_NOT_SUPPORTED, "There is no device (8, 0) here");
+                  MTL_ERROR_NOT_SUPPORTED, "(8, 0)");
 }
 
 static void
@@ -207,7 +207,7 @@ check_host_alone (void)
 
   g_assert_true (mtl_buffer_is_host_accessible (buffer));
   assert_fails (mtl_buffer_new (NULL, 8, MTL_STORAGE_MODE_SHARED, &error),
-                MTL_ERROR_NOT_SUPPORTED, "“Host” does not support the storage mode “shared”");
+                MTL_ERROR_NOT_SUPPORTED, "“Host” & “shared”");
 }
 
 static void

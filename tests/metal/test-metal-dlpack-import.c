@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "metal-tests.h"
-#include "../c/dlpack-producer.h"
+#include "dlpack-producer.h"
 
 /* The producer's MTLBuffer holds int16 0, 1, 2, …: 12 of them. */
 #define N_VALUES 12
@@ -107,12 +107,12 @@ test_device (void)
 static void
 check_refused (Producer   *producer,
                MtlError    code,
-               const char *message)
+               const char *values)
 {
   producer->legacy.dl_tensor = producer->versioned.dl_tensor;
-  assert_fails (mtl_strided_view_new_take_dlpack (&producer->versioned, &error), code, message);
+  assert_fails (mtl_strided_view_new_take_dlpack (&producer->versioned, &error), code, values);
   g_assert_cmpint (producer->n_deleted, ==, 1);
-  assert_fails (mtl_strided_view_new_take_dlpack_legacy (&producer->legacy, &error), code, message);
+  assert_fails (mtl_strided_view_new_take_dlpack_legacy (&producer->legacy, &error), code, values);
   g_assert_cmpint (producer->n_deleted, ==, 2);
 }
 
@@ -128,12 +128,12 @@ test_bounds (void)
 
   produce (&producer, handle);
   producer.versioned.dl_tensor.byte_offset = LENGTH - 12 + 1;
-  check_refused (&producer, MTL_ERROR_INVALID_DATA, "byte 25 of an MTLBuffer of 24");
+  check_refused (&producer, MTL_ERROR_INVALID_DATA, "25 & MTLBuffer & 24");
 
   produce (&producer, handle);
   producer.strides[0] = 8;
   producer.versioned.dl_tensor.byte_offset = 3;
-  check_refused (&producer, MTL_ERROR_INVALID_DATA, "byte 25 of an MTLBuffer of 24");
+  check_refused (&producer, MTL_ERROR_INVALID_DATA, "25 & MTLBuffer & 24");
 
   produce (&producer, handle);
   producer.versioned.dl_tensor.byte_offset = (guint64) G_MAXINT64 - 2;
@@ -162,7 +162,7 @@ test_negative_strides (void)
   producer.strides[0] = -3;
   producer.strides[1] = -1;
   producer.versioned.dl_tensor.byte_offset = 9;
-  check_refused (&producer, MTL_ERROR_OVERFLOW, "The byte offset 9 and bytes -10 to 2");
+  check_refused (&producer, MTL_ERROR_OVERFLOW, "9 & -10 & 2");
   metal_fixture_release (handle);
 }
 
@@ -175,17 +175,17 @@ test_no_buffer (void)
 
   produce (&producer, NULL);
   producer.versioned.dl_tensor.data = event;
-  check_refused (&producer, MTL_ERROR_INVALID_DATA, "is not an MTLBuffer");
+  check_refused (&producer, MTL_ERROR_INVALID_DATA, "MTLBuffer");
   metal_fixture_release (event);
 
   /* An offset that was added to the object, as to an address. */
   produce (&producer, NULL);
   producer.versioned.dl_tensor.data = (guint8 *) buffer + 4;
-  check_refused (&producer, MTL_ERROR_INVALID_DATA, "multiples of 16 bytes");
+  check_refused (&producer, MTL_ERROR_INVALID_DATA, "16");
   metal_fixture_release (buffer);
 
   produce (&producer, NULL);
-  check_refused (&producer, MTL_ERROR_INVALID_DATA, "no data");
+  check_refused (&producer, MTL_ERROR_INVALID_DATA, "");
 }
 
 static void
@@ -288,8 +288,7 @@ test_read_only (void)
   producer.versioned.flags = DL_READ_ONLY;
   view = take (&producer, FALSE);
   g_assert_true (mtl_strided_view_is_read_only (view));
-  assert_refuses (mtl_strided_view_fill_double (view, 1, NULL, &error), MTL_ERROR_READ_ONLY,
-                  "read-only");
+  assert_refuses (mtl_strided_view_fill_double (view, 1, NULL, &error), MTL_ERROR_READ_ONLY, "");
   assert_elements (view, 2, 3, 4, 5, 6, 7);
   g_clear_object (&view);
   metal_fixture_release (handle);
@@ -387,7 +386,7 @@ test_lanes (void)
       managed->deleter (managed);
       if (!aligned)
         assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY, NULL, &error),
-                      MTL_ERROR_NEEDS_COPY, "multiple of the itemsize");
+                      MTL_ERROR_NEEDS_COPY, "");
       g_clear_object (&view);
       metal_fixture_release (handle);
     }

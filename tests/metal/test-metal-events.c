@@ -123,7 +123,7 @@ test_timeout (Living        *living,
   mtl_event_signal (event, 2);
   g_assert_false (mtl_event_wait (event, 3, 60 * MS, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
-  g_assert_nonnull (strstr (error->message, "did not reach 3 in 60000 microseconds: it is at 2"));
+  assert_says (error->message, "3 & 60000 & 2");
   g_assert_cmpint (g_get_monotonic_time () - begin, >=, 60 * MS);
 
   /* The processor is not kept busy meanwhile. */
@@ -376,11 +376,11 @@ test_handle_refused (void)
   gpointer buffer = metal_fixture_buffer_new (UNIFIED, 4, OPTIONS_SHARED);
 
   assert_fails (mtl_event_new_for_handle (handle, mtl_device_get_host (), &error),
-                MTL_ERROR_NOT_SUPPORTED, "“Host” has no events of its own");
+                MTL_ERROR_NOT_SUPPORTED, "“Host”");
   assert_fails (mtl_event_new_for_handle (buffer, get_metal (UNIFIED), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "is not an MTLSharedEvent");
+                MTL_ERROR_INVALID_ARGUMENT, "MTLSharedEvent");
   assert_fails (mtl_event_new_for_handle ((guint8 *) handle + 8, get_metal (UNIFIED), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "multiples of 16 bytes");
+                MTL_ERROR_INVALID_ARGUMENT, "16");
   assert_references (handle, 1);
   assert_references (buffer, 1);
   metal_fixture_release (handle);

@@ -133,12 +133,12 @@ test_too_many_buffers (void)
   for (int i = 0; i < MAX_BUFFERS; i++)
     buffers[i] = new_buffer (get_metal (0), 4, metal_modes[i % 3]);
   assert_fails (mtl_buffer_new (get_metal (0), 4, MTL_STORAGE_MODE_SHARED, &error),
-                MTL_ERROR_NO_MEMORY, "4 bytes cannot be allocated on “Test Large”: Metal has no");
+                MTL_ERROR_NO_MEMORY, "4 & “Test Large”");
 
   g_clear_object (&buffers[0]);
   buffers[0] = new_buffer (get_metal (0), 4, MTL_STORAGE_MODE_PRIVATE);
   assert_fails (mtl_buffer_new (get_metal (0), 4, MTL_STORAGE_MODE_PRIVATE, &error),
-                MTL_ERROR_NO_MEMORY, "4 bytes cannot be allocated on “Test Large”: Metal has no");
+                MTL_ERROR_NO_MEMORY, "4 & “Test Large”");
   for (int i = 0; i < MAX_BUFFERS; i++)
     g_object_unref (buffers[i]);
 }
@@ -148,7 +148,7 @@ test_too_many_buffers (void)
 
 static void
 check_in_place (MtlError    code,
-                const char *message)
+                const char *values)
 {
   const gsize page_size = metal_fixture_page_size ();
   int n_ended = 0;
@@ -163,7 +163,7 @@ check_in_place (MtlError    code,
                                                ? MTL_BUFFER_FLAGS_NONE
                                                : MTL_BUFFER_FLAGS_NEVER_COPY,
                                              count_call, &n_ended, &error),
-                    code, message);
+                    code, values);
     }
   g_assert_cmpint (n_ended, ==, 2);
   free (memory);
@@ -181,20 +181,20 @@ test_many_buffers (void)
 
   for (int i = 0; i < MANY - 1; i++)
     buffers[i] = wrap_buffer (0, handle, 4);
-  check_in_place (MTL_ERROR_NEEDS_COPY, "cannot use the 16384 bytes at");
+  check_in_place (MTL_ERROR_NEEDS_COPY, "16384");
   metal_double_fail_at (1);
   assert_fails (mtl_buffer_new (get_metal (0), 4, MTL_STORAGE_MODE_SHARED, &error),
-                MTL_ERROR_NO_MEMORY, "4 bytes cannot be allocated on “Test Large”: Metal has no");
+                MTL_ERROR_NO_MEMORY, "4 & “Test Large”");
 
   g_assert_cmpint (posix_memalign (&memory, page_size, page_size), ==, 0);
   buffers[MANY - 1] = mtl_buffer_new_for_data (memory, 4, get_metal (0),
                                                MTL_BUFFER_FLAGS_NEVER_COPY, free, memory,
                                                &local_error);
   g_assert_no_error (local_error);
-  check_in_place (MTL_ERROR_NO_MEMORY, "has no buffer of 16384 bytes beside the 400000 of this");
+  check_in_place (MTL_ERROR_NO_MEMORY, "16384 & 400000");
   metal_double_fail_at (1);
   assert_fails (mtl_buffer_new (get_metal (0), 4, MTL_STORAGE_MODE_SHARED, &error),
-                MTL_ERROR_NO_MEMORY, "limit of about 500000 buffers");
+                MTL_ERROR_NO_MEMORY, "500000");
 
   for (int i = 0; i < MANY; i++)
     g_object_unref (buffers[i]);

@@ -3,27 +3,12 @@
 /* Views as tensors of Metal, and back. */
 
 #include "metal-tests.h"
-#include "../c/dlpack-structs.h"
+#include "dlpack-structs.h"
+#include "metal-tensor-types.h"
 
 #define COMPUTE MTL_METAL_TENSOR_USAGE_COMPUTE
 #define ML MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING
 #define FLOAT32 3 /* an MTLTensorDataType */
-
-static const struct
-{
-  MtlDType dtype;
-  long value;
-  unsigned major, minor; /* of macOS */
-} types[] = {
-  { MTL_DTYPE_FLOAT32, 3, 26, 0 },         { MTL_DTYPE_FLOAT16, 16, 26, 0 },
-  { MTL_DTYPE_BFLOAT16, 121, 26, 0 },      { MTL_DTYPE_INT8, 45, 26, 0 },
-  { MTL_DTYPE_UINT8, 49, 26, 0 },          { MTL_DTYPE_INT16, 37, 26, 0 },
-  { MTL_DTYPE_UINT16, 41, 26, 0 },         { MTL_DTYPE_INT32, 29, 26, 0 },
-  { MTL_DTYPE_UINT32, 33, 26, 0 },         { MTL_DTYPE_INT4, 143, 26, 4 },
-  { MTL_DTYPE_UINT4, 144, 26, 4 },         { MTL_DTYPE_INT2, 150, 27, 0 },
-  { MTL_DTYPE_UINT2, 149, 27, 0 },         { MTL_DTYPE_FLOAT4_E2M1FN, 148, 27, 0 },
-  { MTL_DTYPE_FLOAT8_E4M3FN, 142, 27, 0 }, { MTL_DTYPE_FLOAT8_E5M2, 141, 27, 0 },
-};
 
 #define EXTENTS(...) ((const long[]) { __VA_ARGS__ })
 
@@ -62,9 +47,9 @@ static void
 check_no_tensor (MtlStridedView      *view,
                  MtlMetalTensorUsage  usage,
                  MtlError             code,
-                 const char          *message)
+                 const char          *values)
 {
-  assert_fails (mtl_strided_view_to_metal_tensor (view, usage, &error), code, message);
+  assert_fails (mtl_strided_view_to_metal_tensor (view, usage, &error), code, values);
 }
 
 static MtlStridedView *
@@ -186,27 +171,28 @@ test_round_trips (void)
 static void
 test_types (void)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
+  for (gsize i = 0; i < G_N_ELEMENTS (metal_tensor_types); i++)
     {
-      const gint64 row = 1024 / mtl_dtype_get_bits (types[i].dtype);
-      g_autoptr (MtlStridedView) view = new_view (UNIFIED, MTL_STORAGE_MODE_SHARED, types[i].dtype,
+      const MetalTensorType *type = &metal_tensor_types[i];
+      const gint64 row = 1024 / mtl_dtype_get_bits (type->dtype);
+      g_autoptr (MtlStridedView) view = new_view (UNIFIED, MTL_STORAGE_MODE_SHARED, type->dtype,
                                                   DIMS (2, 32), (const gint64[]) { row, 1 });
       g_autoptr (MtlStridedView) back = NULL;
-      g_autofree char *version = g_strdup_printf ("needs macOS %u.%u, and this is macOS 26.%d",
-                                                  types[i].major, types[i].minor,
-                                                  types[i].major == 27 ? 9 : 3);
+      g_autofree char *version = g_strdup_printf ("%u.%u & 26.%d",
+                                                  type->major, type->minor,
+                                                  type->major == 27 ? 9 : 3);
 
-      if (types[i].major > 26 || types[i].minor > 0)
+      if (type->major > 26 || type->minor > 0)
         {
-          metal_double_set_macos (26, types[i].major == 27 ? 9 : 3);
+          metal_double_set_macos (26, type->major == 27 ? 9 : 3);
           check_no_tensor (view, COMPUTE, MTL_ERROR_NOT_SUPPORTED, version);
         }
 
-      metal_double_set_macos (types[i].major, types[i].minor);
-      check_tensor (to_tensor (view, COMPUTE), view, 0, COMPUTE, types[i].value, EXTENTS (32, 2),
+      metal_double_set_macos (type->major, type->minor);
+      check_tensor (to_tensor (view, COMPUTE), view, 0, COMPUTE, type->value, EXTENTS (32, 2),
                     EXTENTS (1, row), 2);
       back = from_tensor (to_tensor (view, COMPUTE));
-      g_assert_cmpint (mtl_strided_view_get_dtype (back), ==, types[i].dtype);
+      g_assert_cmpint (mtl_strided_view_get_dtype (back), ==, type->dtype);
       assert_same_values (back, view);
       metal_double_set_macos (27, 0);
     }
@@ -222,9 +208,9 @@ test_systems (void)
   unsigned n_calls = metal_double_calls ("newTensorWithDescriptor:offset:error:");
 
   metal_double_set_macos (15, 7);
-  check_no_tensor (view, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "needs macOS 26");
+  check_no_tensor (view, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "macOS & 26");
   assert_fails (mtl_strided_view_new_from_metal_tensor (handle, &error), MTL_ERROR_INVALID_ARGUMENT,
-                "is not an MTLTensor");
+                "MTLTensor");
   g_assert_cmpuint (metal_double_calls ("newTensorWithDescriptor:offset:error:"), ==,
                     n_calls);
 
@@ -313,15 +299,14 @@ test_offset_of_slice (void)
   g_assert_no_error (error);
   check_tensor (to_tensor (end, COMPUTE), view, 128 + 16 + 20, COMPUTE, 33, EXTENTS (3),
                 EXTENTS (1), 1);
-  check_no_tensor (view, ML, MTL_ERROR_NEEDS_COPY,
-                   "at byte 144 and not at byte 0 of its MTLBuffer");
+  check_no_tensor (view, ML, MTL_ERROR_NEEDS_COPY, "144 & 0 & MTLBuffer");
 }
 
 /* What does not fit does as a copy with the layout that the library proposes. */
 static void
 check_needs_copy (MtlStridedView      *view,
                   MtlMetalTensorUsage  usage,
-                  const char          *reason)
+                  const char          *values)
 {
   g_autoptr (GError) error = NULL;
   MtlStridedLayout *layout = mtl_strided_view_get_layout (view);
@@ -331,7 +316,7 @@ check_needs_copy (MtlStridedView      *view,
   g_autoptr (MtlStridedView) copy = NULL;
 
   g_assert_no_error (error);
-  check_no_tensor (view, usage, MTL_ERROR_NEEDS_COPY, reason);
+  check_no_tensor (view, usage, MTL_ERROR_NEEDS_COPY, values);
 
   buffer = new_buffer (get_metal (DISCRETE), mtl_strided_layout_get_required_size (fitting, NULL),
                        MTL_STORAGE_MODE_PRIVATE);
@@ -365,14 +350,14 @@ test_needs_copy (void)
 
   g_assert_no_error (error);
   g_assert_true (mtl_strided_view_fill_double (view, 3, NULL, &error));
-  check_needs_copy (steps, COMPUTE, "the smallest stride is 2 and not 1");
-  check_needs_copy (reversed, COMPUTE, "a stride of -6 is less than 6 × 1");
-  check_needs_copy (mirrored, COMPUTE, "the smallest stride is -1 and not 1");
-  check_needs_copy (repeated, COMPUTE, "the smallest stride is 0 and not 1");
-  check_needs_copy (odd, COMPUTE, "at byte 1, which is not a multiple of 2");
-  check_needs_copy (view, ML, "A copy with strides (32, 1) can");
-  check_needs_copy (nibbles, COMPUTE, "A copy with strides (256, 1) can");
-  check_needs_copy (within_byte, COMPUTE, "begins at bit 4 of a byte");
+  check_needs_copy (steps, COMPUTE, "2 & 1");
+  check_needs_copy (reversed, COMPUTE, "-6 & 6 & 1");
+  check_needs_copy (mirrored, COMPUTE, "-1 & 1");
+  check_needs_copy (repeated, COMPUTE, "0 & 1");
+  check_needs_copy (odd, COMPUTE, "1 & 2");
+  check_needs_copy (view, ML, "(32, 1)");
+  check_needs_copy (nibbles, COMPUTE, "(256, 1)");
+  check_needs_copy (within_byte, COMPUTE, "4");
 }
 
 /* No copy helps. */
@@ -399,13 +384,12 @@ test_not_supported (void)
                                                                    &error);
 
   g_assert_no_error (error);
-  check_no_tensor (doubles, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "elements of type float64");
-  check_no_tensor (nibbles, COMPUTE, MTL_ERROR_NOT_SUPPORTED,
-                   "None of the extents (2, 31) is a multiple of 32");
-  check_no_tensor (none, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "(0, 3) has no elements");
-  check_no_tensor (empty, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "no elements");
-  check_no_tensor (deep, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "17 dimensions exceed the limit of 16");
-  check_no_tensor (on_host, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "is not an MTLBuffer");
+  check_no_tensor (doubles, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "float64");
+  check_no_tensor (nibbles, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "(2, 31) & 32");
+  check_no_tensor (none, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "(0, 3)");
+  check_no_tensor (empty, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "");
+  check_no_tensor (deep, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "17 & 16");
+  check_no_tensor (on_host, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "MTLBuffer");
 }
 
 static void
@@ -424,9 +408,9 @@ test_usages (void)
     g_assert_true (to_tensor (view, usage) == tensors[usage]);
   g_assert_cmpuint (metal_double_live ("tensor"), ==, 7);
 
-  check_no_tensor (view, 0, MTL_ERROR_INVALID_ARGUMENT, "usage 0x0");
-  check_no_tensor (view, 8, MTL_ERROR_INVALID_ARGUMENT, "usage 0x8");
-  check_no_tensor (view, 17, MTL_ERROR_INVALID_ARGUMENT, "usage 0x11");
+  check_no_tensor (view, 0, MTL_ERROR_INVALID_ARGUMENT, "0x0");
+  check_no_tensor (view, 8, MTL_ERROR_INVALID_ARGUMENT, "0x8");
+  check_no_tensor (view, 17, MTL_ERROR_INVALID_ARGUMENT, "0x11");
 }
 
 static void
@@ -458,7 +442,7 @@ test_failure (void)
                                               DIMS (16), NULL);
 
   metal_double_fail_at (1);
-  check_no_tensor (view, COMPUTE, MTL_ERROR_DEVICE, "internal (code 1)");
+  check_no_tensor (view, COMPUTE, MTL_ERROR_DEVICE, "1");
   metal_double_fail_at (0);
   g_assert_nonnull (to_tensor (view, COMPUTE));
 }
@@ -523,7 +507,7 @@ test_leaks (void)
 
       metal_double_fail_at (i % 2 == 0 ? 1 : 0);
       if (i % 2 == 0)
-        check_no_tensor (other, COMPUTE, MTL_ERROR_DEVICE, "internal");
+        check_no_tensor (other, COMPUTE, MTL_ERROR_DEVICE, "");
       else
         g_object_unref (from_tensor (to_tensor (other, COMPUTE)));
       metal_double_fail_at (0);
@@ -609,11 +593,11 @@ test_export_of_import (void)
 static void
 check_refused (const MetalFixtureTensor *description,
                MtlError                  code,
-               const char               *message)
+               const char               *values)
 {
   gpointer tensor = metal_fixture_tensor_new (description);
 
-  assert_fails (mtl_strided_view_new_from_metal_tensor (tensor, &error), code, message);
+  assert_fails (mtl_strided_view_new_from_metal_tensor (tensor, &error), code, values);
   g_assert_cmpuint (metal_fixture_retain_count (tensor), ==, 1);
   metal_fixture_release (tensor);
 }
@@ -625,14 +609,14 @@ test_import_refused (void)
   gpointer buffer = metal_fixture_buffer_new (UNIFIED, 40, OPTIONS_SHARED);
   gpointer tensor;
 
-  check_refused (&description, MTL_ERROR_NOT_SUPPORTED, "not created from an MTLBuffer");
+  check_refused (&description, MTL_ERROR_NOT_SUPPORTED, "MTLBuffer");
   description.buffer = buffer;
   description.without_strides = true;
-  check_refused (&description, MTL_ERROR_NOT_SUPPORTED, "not created from an MTLBuffer");
+  check_refused (&description, MTL_ERROR_NOT_SUPPORTED, "MTLBuffer");
   description.without_strides = false;
 
   description.n_planes = 2;
-  check_refused (&description, MTL_ERROR_NOT_SUPPORTED, "has 2 auxiliary planes");
+  check_refused (&description, MTL_ERROR_NOT_SUPPORTED, "2");
   description.n_planes = 0;
 
   for (long type = 0; type < 200; type++)
@@ -640,8 +624,8 @@ test_import_refused (void)
       g_autofree char *message = g_strdup_printf ("MTLTensorDataType %ld", type);
       gboolean is_known = FALSE;
 
-      for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
-        is_known = is_known || types[i].value == type;
+      for (gsize i = 0; i < G_N_ELEMENTS (metal_tensor_types); i++)
+        is_known = is_known || metal_tensor_types[i].value == type;
       description.data_type = type;
       if (!is_known)
         check_refused (&description, MTL_ERROR_NOT_SUPPORTED, message);
@@ -649,13 +633,12 @@ test_import_refused (void)
   description.data_type = FLOAT32;
 
   description.offset = 12;
-  check_refused (&description, MTL_ERROR_INVALID_DATA,
-                 "reaches byte 44 of an MTLBuffer of 40 bytes");
+  check_refused (&description, MTL_ERROR_INVALID_DATA, "44 & MTLBuffer & 40");
   description.offset = G_MAXSIZE - 3;
-  check_refused (&description, MTL_ERROR_OVERFLOW, "address space");
+  check_refused (&description, MTL_ERROR_OVERFLOW, "");
   description.offset = 8;
   description.dims[1] = 0;
-  check_refused (&description, MTL_ERROR_INVALID_DATA, "an extent of 0");
+  check_refused (&description, MTL_ERROR_INVALID_DATA, "0");
   description.dims[1] = G_MAXLONG;
   check_refused (&description, MTL_ERROR_OVERFLOW, "2^63");
   description.dims[1] = POW2 (58);
@@ -680,13 +663,13 @@ test_no_tensors (void)
   gpointer event = metal_fixture_event_new (UNIFIED);
 
   assert_fails (mtl_strided_view_new_from_metal_tensor (NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
-                "is not an MTLTensor");
+                "MTLTensor");
   assert_fails (mtl_strided_view_new_from_metal_tensor ((guint8 *) buffer + 4, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "multiples of 16 bytes");
+                MTL_ERROR_INVALID_ARGUMENT, "16");
   assert_fails (mtl_strided_view_new_from_metal_tensor (buffer, &error), MTL_ERROR_INVALID_ARGUMENT,
-                "is not an MTLTensor");
+                "MTLTensor");
   assert_fails (mtl_strided_view_new_from_metal_tensor (event, &error), MTL_ERROR_INVALID_ARGUMENT,
-                "is not an MTLTensor");
+                "MTLTensor");
   metal_fixture_release (event);
   metal_fixture_release (buffer);
 }

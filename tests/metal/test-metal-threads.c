@@ -4,7 +4,7 @@
  * once what the library offers. */
 
 #include "metal-tests.h"
-#include "../c/dlpack-structs.h"
+#include "dlpack-structs.h"
 
 #include <pthread.h>
 #include <sched.h>

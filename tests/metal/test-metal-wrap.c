@@ -79,31 +79,20 @@ test_handle_in_heap (void)
   assert_buffer_bytes (buffer, 8, "heap", 4);
 }
 
-/* What Metal lets go of on a thread of its own is ended on another. */
-static void
-await_count (const int *count,
-             int        expected)
-{
-  for (int i = 0; i < 5000 && g_atomic_int_get (count) != expected; i++)
-    g_usleep (1000);
-
-  g_assert_cmpint (g_atomic_int_get (count), ==, expected);
-}
-
 /* Takes nothing of the handle, and ends the owner once. */
 static void
 check_refused (int         ordinal,
                gpointer    handle,
                gsize       size,
                MtlError    code,
-               const char *message)
+               const char *values)
 {
   unsigned long n_references = count_references (handle);
   int n_ended = 0;
 
   assert_fails (mtl_buffer_new_for_handle (handle, size, get_metal (ordinal), count_call, &n_ended,
                                            &error),
-                code, message);
+                code, values);
   g_assert_cmpint (n_ended, ==, 1);
   g_assert_cmpuint (count_references (handle), ==, n_references);
 }
@@ -115,17 +104,14 @@ test_handle_refused (void)
   gpointer event = metal_fixture_event_new (DISCRETE);
 
   check_refused (UNIFIED, handle, 12, MTL_ERROR_INVALID_ARGUMENT,
-                 "to device “Test Discrete” (1), not to “Test Unified” (0)");
-  check_refused (TWIN, handle, 12, MTL_ERROR_INVALID_ARGUMENT,
-                 "to device “Test Discrete” (1), not to “Test Discrete” (2)");
-  check_refused (DISCRETE, handle, 13, MTL_ERROR_OUT_OF_BOUNDS,
-                 "13 bytes are more than the 12 of the MTLBuffer");
+                 "“Test Discrete” & (1) & “Test Unified” & (0)");
+  check_refused (TWIN, handle, 12, MTL_ERROR_INVALID_ARGUMENT, "“Test Discrete” & (1) & (2)");
+  check_refused (DISCRETE, handle, 13, MTL_ERROR_OUT_OF_BOUNDS, "13 & 12 & MTLBuffer");
   check_refused (DISCRETE, handle, G_MAXSIZE, MTL_ERROR_OVERFLOW, "18446744073709551615");
-  check_refused (DISCRETE, event, 12, MTL_ERROR_INVALID_ARGUMENT, "is not an MTLBuffer");
+  check_refused (DISCRETE, event, 12, MTL_ERROR_INVALID_ARGUMENT, "MTLBuffer");
   for (int i = 1; i < 16; i++)
     assert_fails (mtl_buffer_new_for_handle ((guint8 *) handle + i, 12, get_metal (DISCRETE), NULL,
-                                             NULL, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "multiples of 16 bytes");
+                                             NULL, &error), MTL_ERROR_INVALID_ARGUMENT, "16");
 
   metal_fixture_release (handle);
   metal_fixture_release (event);
@@ -183,7 +169,7 @@ test_handle_of_device_seen_later (void)
   metal_fixture_release (same);
 
   new = metal_fixture_buffer_new (1, 4, OPTIONS_SHARED);
-  check_refused (UNIFIED, new, 4, MTL_ERROR_NOT_SUPPORTED, "that was not present when");
+  check_refused (UNIFIED, new, 4, MTL_ERROR_NOT_SUPPORTED, "");
   metal_fixture_release (new);
 }
 
@@ -352,8 +338,7 @@ test_file_mapped_refused (void)
   g_assert_no_error (local_error);
   g_assert_cmpint (truncate (g_file_peek_path (file), MAX_BUFFER_SIZE + 1), ==, 0);
   assert_fails (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 0, MAX_BUFFER_SIZE + 1, NULL,
-                                       &error),
-                MTL_ERROR_NEEDS_COPY, "“Test Discrete” cannot use");
+                                       &error), MTL_ERROR_NEEDS_COPY, "“Test Discrete”");
   g_object_unref (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 0, MAX_BUFFER_SIZE, NULL,
                                          &local_error));
   g_assert_no_error (local_error);
@@ -507,13 +492,13 @@ check_copied (guint8 *data,
 static void
 check_needs_copy (guint8     *data,
                   gsize       size,
-                  const char *message)
+                  const char *values)
 {
   int n_ended = 0;
 
   assert_fails (mtl_buffer_new_for_data (data, size, get_metal (DISCRETE),
                                          MTL_BUFFER_FLAGS_NEVER_COPY, count_call, &n_ended, &error),
-                MTL_ERROR_NEEDS_COPY, message);
+                MTL_ERROR_NEEDS_COPY, values);
   g_assert_cmpint (n_ended, ==, 1);
 }
 
@@ -522,11 +507,11 @@ test_memory_misaligned (void)
 {
   const gsize page_size = metal_fixture_page_size ();
   g_autofree guint8 *data = new_pages (2 * page_size);
-  g_autofree char *message = g_strdup_printf ("Metal shares whole pages of %zu bytes", page_size);
+  g_autofree char *size = g_strdup_printf ("%zu", page_size);
 
   check_copied (data + page_size / 4, 100);
   check_copied (data + 1, 100);
-  check_needs_copy (data + page_size / 4, 100, message);
+  check_needs_copy (data + page_size / 4, 100, size);
 }
 
 /* Whether it runs the deallocator of a buffer that it did not make, Metal does
@@ -543,7 +528,7 @@ test_memory_refused_by_metal (void)
       metal_double_fail_at (1);
       check_copied (data, 100);
       metal_double_fail_at (1);
-      check_needs_copy (data, 100, "“Test Discrete” cannot use the 16384 bytes at");
+      check_needs_copy (data, 100, "“Test Discrete” & 16384");
     }
 
   metal_double_dealloc_on_failure (false);
@@ -563,9 +548,9 @@ test_memory_too_large (void)
   g_assert_true (room != MAP_FAILED);
   assert_fails (mtl_buffer_new_for_data (data, size, get_metal (UNIFIED), MTL_BUFFER_FLAGS_NONE,
                                          count_call, &n_ended, &error),
-                MTL_ERROR_NO_MEMORY, "67108865 bytes");
+                MTL_ERROR_NO_MEMORY, "67108865");
   g_assert_cmpint (n_ended, ==, 1);
-  check_needs_copy (data, size, "“Test Discrete” cannot use");
+  check_needs_copy (data, size, "“Test Discrete”");
   munmap (room, size + 2 * page_size);
 }
 
@@ -578,7 +563,7 @@ test_memory_copy_fails (void)
   metal_double_fail_at (1);
   assert_fails (mtl_buffer_new_for_data (data + 64, 36, get_metal (UNIFIED), MTL_BUFFER_FLAGS_NONE,
                                          count_call, &n_ended, &error),
-                MTL_ERROR_NO_MEMORY, "36 bytes cannot be allocated on “Test Unified”");
+                MTL_ERROR_NO_MEMORY, "36 & “Test Unified”");
   g_assert_cmpint (n_ended, ==, 1);
 }
 
@@ -666,8 +651,7 @@ test_bytes (void)
   g_assert_true (mtl_buffer_get_contents (copied) != data + 4);
   assert_buffer_bytes (copied, 0, "pppppppp", 8);
   assert_fails (mtl_buffer_new_from_bytes (part, get_metal (UNIFIED), MTL_BUFFER_FLAGS_NEVER_COPY,
-                                           &error),
-                MTL_ERROR_NEEDS_COPY, "whole pages");
+                                           &error), MTL_ERROR_NEEDS_COPY, "");
 
   /* The buffer alone keeps the bytes. */
   g_clear_pointer (&part, g_bytes_unref);

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests what is drawn, without compiling it: usage: test_drawn.py"""
+
+import itertools
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[4]
+sys.path.insert(0, str(ROOT / "maintainer"))
+import drawn  # noqa: E402
+import mutants  # noqa: E402
+
+
+def test_survivors():
+    """Each is still a mistake that can be drawn."""
+    names = drawn.all_names(ROOT)
+    survivors = drawn.read_survivors(ROOT)
+    assert survivors and survivors <= names
+    path = drawn.SURVIVORS
+    try:
+        drawn.SURVIVORS = Lines("# why\n" + min(survivors) + "\nmtldl/gone.c: f: a → b\n  why\n")
+        drawn.read_survivors(ROOT)
+        raise AssertionError("it should be refused")
+    except ValueError as error:
+        assert str(error).endswith("more:\nmtldl/gone.c: f: a → b")
+    finally:
+        drawn.SURVIVORS = path
+
+
+class Lines:
+    def __init__(self, text):
+        self.text = text
+
+    def read_text(self):
+        return self.text
+
+
+def test_same_seed():
+    """The same seed draws the same."""
+    def first(seed):
+        return [mistake.name for mistake in itertools.islice(drawn.draw(ROOT, seed), 20)]
+
+    assert first(mutants.SEED) == first(mutants.SEED) != first(mutants.SEED + 1)
+
+
+def test_widths():
+    """In bodies, signatures, structs, and in headers with the declaration of a function."""
+    kinds = drawn.all_mistakes(ROOT)
+    assert set(kinds) == {"call left out", "constant", "operator", "order of calls", "width",
+                          "width outside"}
+    outside = kinds["width outside"]
+    names = {drawn.Drawn(ROOT, source, *mistake).name
+             for source, mistakes in outside.items() for mistake in mistakes}
+    for part in ("mtl-event.c: MtlEvent: guint64 value;",  # a class
+                 "mtl-metal-copy.c: Range: gsize offset;",  # a struct
+                 "mtl-metal-bridge-private.h: MtlMetalBufferInfo: gsize size;",
+                 "mtl-metal-device.c: clear_buffer: gsize size,"):
+        assert any(part in name for name in names), part
+    both = [drawn.Drawn(ROOT, source, *mistake) for source, mistakes in outside.items()
+            for mistake in mistakes if len(mistake) == 4]
+    assert len(both) > 10
+    for mistake in both:
+        source, header = mistake.changed
+        assert source.endswith((".c", ".m")) and header in drawn.HEADERS
+        assert all(text != (ROOT / path).read_text() for path, text in mistake.changed.items())
+
+
+def test_including():
+    found = drawn.including(ROOT, ["mtldl/devices/mtl-metal-owners-private.h"])
+    assert {"mtldl/devices/mtl-metal-owners.c", "mtldl/devices/mtl-metal-bridge.m",
+            "mtldl/devices/mtl-metal-device.c"} <= set(found)
+    assert not [name for name in found if not name.startswith("mtldl/")]
+
+
+def test_series():
+    """Each mutant has a name, an opening line, and the test that notices it."""
+    all_mutants = mutants.read_mutants(())
+    for mutant in all_mutants:
+        assert mutant.kind and mutant.noticed_by and mutant.sources, mutant.name
+        assert re.match(r"[a-z0-9-]+\n\S.*[.]\nNoticed by: metal-", mutant.patch), mutant.name
+    assert len(all_mutants) > 200
+    names = [all_mutants[5].name, all_mutants[100].name]
+    assert [mutant.name for mutant in mutants.read_mutants(names)] == names
+
+
+def test_unknown_names():
+    try:
+        mutants.read_mutants(["none-such"])
+        raise AssertionError("it should be refused")
+    except mutants.Mistake as error:
+        assert "none-such" in str(error)
+
+
+def test_patches_apply():
+    """What each patch changes is still there, as is known before the mutants run."""
+    for mutant in mutants.read_mutants(()):
+        with tempfile.TemporaryDirectory() as folder:
+            mutant.texts(Path(folder))
+
+
+def test_table():
+    table = mutants.Table()
+    for kind, outcome in (("width", "killed"), ("width", "survived"), ("constant", "killed")):
+        table.count(kind, outcome)
+    assert [line.split() for line in str(table).splitlines()] == [
+        ["kind", "made", "killed", "survived"], ["constant", "1", "1", "0"],
+        ["width", "2", "1", "1"], ["all", "3", "2", "1"]]
+
+
+for name, function in list(globals().items()):
+    if name.startswith("test_"):
+        function()
