@@ -732,10 +732,6 @@ has_edges (const MtlCopyPlan *plan)
   return FALSE;
 }
 
-void MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
-                         gsize              first,
-                         gsize              n);
-
 void
 MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
                     gsize              first,

@@ -101,10 +101,6 @@ copy_run (guint8       *dest,
   MTL_KERNEL (copy_bytes) (dest, source, n);
 }
 
-void MTL_KERNEL (bytes) (const MtlCopyPlan *plan,
-                         gsize              first,
-                         gsize              n);
-
 void
 MTL_KERNEL (bytes) (const MtlCopyPlan *plan,
                     gsize              first,

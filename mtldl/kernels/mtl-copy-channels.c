@@ -17,82 +17,39 @@ typedef guint16 Items2 __attribute__ ((vector_size (16)));
 typedef guint32 Items4 __attribute__ ((vector_size (16)));
 typedef guint64 Items8 __attribute__ ((vector_size (16)));
 
-/* Which elements to take from two vectors of 16 / size elements each. An index of 0
- * stands for any element. */
-#define EVEN_1 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
-#define ODD_1 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
-#define LOW_1 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define HIGH_1 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#define EVEN_2 0, 2, 4, 6, 8, 10, 12, 14
-#define ODD_2 1, 3, 5, 7, 9, 11, 13, 15
-#define LOW_2 0, 8, 1, 9, 2, 10, 3, 11
-#define HIGH_2 4, 12, 5, 13, 6, 14, 7, 15
-#define EVEN_4 0, 2, 4, 6
-#define ODD_4 1, 3, 5, 7
-#define LOW_4 0, 4, 1, 5
-#define HIGH_4 2, 6, 3, 7
-#define EVEN_8 0, 2
-#define ODD_8 1, 3
-#define LOW_8 0, 2
-#define HIGH_8 1, 3
+/* Which elements to take from two vectors of n elements each: i counts those of the result. */
+#define EVEN(i, n) (2 * (i))
+#define ODD(i, n) (2 * (i) + 1)
+#define LOW(i, n) ((i) / 2 + (i) % 2 * (n))
+#define HIGH(i, n) ((n) / 2 + LOW (i, n))
 
 /* Takes one of three channels: from the first two vectors, then from the third. */
-#define SPLIT_0A_1 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0
-#define SPLIT_0B_1 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29
-#define SPLIT_1A_1 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0
-#define SPLIT_1B_1 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30
-#define SPLIT_2A_1 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0
-#define SPLIT_2B_1 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31
-#define SPLIT_0A_2 0, 3, 6, 9, 12, 15, 0, 0
-#define SPLIT_0B_2 0, 1, 2, 3, 4, 5, 10, 13
-#define SPLIT_1A_2 1, 4, 7, 10, 13, 0, 0, 0
-#define SPLIT_1B_2 0, 1, 2, 3, 4, 8, 11, 14
-#define SPLIT_2A_2 2, 5, 8, 11, 14, 0, 0, 0
-#define SPLIT_2B_2 0, 1, 2, 3, 4, 9, 12, 15
-#define SPLIT_0A_4 0, 3, 6, 0
-#define SPLIT_0B_4 0, 1, 2, 5
-#define SPLIT_1A_4 1, 4, 7, 0
-#define SPLIT_1B_4 0, 1, 2, 6
-#define SPLIT_2A_4 2, 5, 0, 0
-#define SPLIT_2B_4 0, 1, 4, 7
-#define SPLIT_0A_8 0, 3
-#define SPLIT_0B_8 0, 1
-#define SPLIT_1A_8 1, 0
-#define SPLIT_1B_8 0, 2
-#define SPLIT_2A_8 2, 0
-#define SPLIT_2B_8 0, 3
+#define SPLIT_IS_A(i, n, channel) (3 * (i) + (channel) < 2 * (n))
+#define SPLIT_A(i, n, channel) (SPLIT_IS_A (i, n, channel) ? 3 * (i) + (channel) : 0)
+#define SPLIT_B(i, n, channel) (SPLIT_IS_A (i, n, channel) ? (i) : 3 * (i) + (channel) - (n))
 
-/* Joins three channels to the first, second or third vector: the first two channels,
- * then the third. */
-#define JOIN_0A_1 0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5
-#define JOIN_0B_1 0, 1, 16, 3, 4, 17, 6, 7, 18, 9, 10, 19, 12, 13, 20, 15
-#define JOIN_1A_1 21, 0, 6, 22, 0, 7, 23, 0, 8, 24, 0, 9, 25, 0, 10, 26
-#define JOIN_1B_1 0, 21, 2, 3, 22, 5, 6, 23, 8, 9, 24, 11, 12, 25, 14, 15
-#define JOIN_2A_1 0, 11, 27, 0, 12, 28, 0, 13, 29, 0, 14, 30, 0, 15, 31, 0
-#define JOIN_2B_1 26, 1, 2, 27, 4, 5, 28, 7, 8, 29, 10, 11, 30, 13, 14, 31
-#define JOIN_0A_2 0, 8, 0, 1, 9, 0, 2, 10
-#define JOIN_0B_2 0, 1, 8, 3, 4, 9, 6, 7
-#define JOIN_1A_2 0, 3, 11, 0, 4, 12, 0, 5
-#define JOIN_1B_2 10, 1, 2, 11, 4, 5, 12, 7
-#define JOIN_2A_2 13, 0, 6, 14, 0, 7, 15, 0
-#define JOIN_2B_2 0, 13, 2, 3, 14, 5, 6, 15
-#define JOIN_0A_4 0, 4, 0, 1
-#define JOIN_0B_4 0, 1, 4, 3
-#define JOIN_1A_4 5, 0, 2, 6
-#define JOIN_1B_4 0, 5, 2, 3
-#define JOIN_2A_4 0, 3, 7, 0
-#define JOIN_2B_4 6, 1, 2, 7
-#define JOIN_0A_8 0, 2
-#define JOIN_0B_8 0, 1
-#define JOIN_1A_8 0, 1
-#define JOIN_1B_8 2, 1
-#define JOIN_2A_8 3, 0
-#define JOIN_2B_8 0, 3
+/* Joins three channels to one of three vectors: the first two channels, then the third. */
+#define JOIN_CHANNEL(i, n, vector) (((vector) * (n) + (i)) % 3)
+#define JOIN_PIXEL(i, n, vector) (((vector) * (n) + (i)) / 3)
+#define JOIN_A(i, n, vector) \
+  (JOIN_CHANNEL (i, n, vector) < 2 \
+     ? JOIN_CHANNEL (i, n, vector) * (n) + JOIN_PIXEL (i, n, vector) : 0)
+#define JOIN_B(i, n, vector) \
+  (JOIN_CHANNEL (i, n, vector) < 2 ? (i) : (n) + JOIN_PIXEL (i, n, vector))
 
-#define SHUFFLE(size, a, b, ...) \
-  ((MtlBytes16) __builtin_shufflevector ((Items##size) (a), (Items##size) (b), __VA_ARGS__))
-#define SHUFFLE3(size, name, v) \
-  SHUFFLE (size, SHUFFLE (size, v[0], v[1], name##A_##size), v[2], name##B_##size)
+/* Lists for the elements of a vector by their size. */
+#define LIST_1(...) MTL_16 (__VA_ARGS__)
+#define LIST_2(...) MTL_8 (__VA_ARGS__)
+#define LIST_4(...) MTL_4 (__VA_ARGS__)
+#define LIST_8(...) MTL_2 (__VA_ARGS__)
+
+#define SHUFFLE_TO(size, a, b, name, ...) \
+  ((MtlBytes16) __builtin_shufflevector ((Items##size) (a), (Items##size) (b), \
+                                         LIST_##size (name, 0, __VA_ARGS__)))
+#define SHUFFLE(size, a, b, name) SHUFFLE_TO (size, a, b, name, 16 / size)
+#define SHUFFLE3(size, name, k, v) \
+  SHUFFLE_TO (size, SHUFFLE_TO (size, v[0], v[1], name##_A, 16 / size, k), v[2], name##_B, \
+              16 / size, k)
 
 /* As many vectors as channels, in and out. */
 #define DEFINE_SHUFFLES(size) \
@@ -103,25 +60,25 @@ split_##size (MtlBytes16       *out, \
 { \
   if (n == 2) \
     { \
-      out[0] = SHUFFLE (size, in[0], in[1], EVEN_##size); \
-      out[1] = SHUFFLE (size, in[0], in[1], ODD_##size); \
+      out[0] = SHUFFLE (size, in[0], in[1], EVEN); \
+      out[1] = SHUFFLE (size, in[0], in[1], ODD); \
     } \
   else if (n == 3) \
     { \
-      out[0] = SHUFFLE3 (size, SPLIT_0, in); \
-      out[1] = SHUFFLE3 (size, SPLIT_1, in); \
-      out[2] = SHUFFLE3 (size, SPLIT_2, in); \
+      out[0] = SHUFFLE3 (size, SPLIT, 0, in); \
+      out[1] = SHUFFLE3 (size, SPLIT, 1, in); \
+      out[2] = SHUFFLE3 (size, SPLIT, 2, in); \
     } \
   else \
     { \
-      MtlBytes16 even_low = SHUFFLE (size, in[0], in[1], EVEN_##size); \
-      MtlBytes16 even_high = SHUFFLE (size, in[2], in[3], EVEN_##size); \
-      MtlBytes16 odd_low = SHUFFLE (size, in[0], in[1], ODD_##size); \
-      MtlBytes16 odd_high = SHUFFLE (size, in[2], in[3], ODD_##size); \
-      out[0] = SHUFFLE (size, even_low, even_high, EVEN_##size); \
-      out[1] = SHUFFLE (size, odd_low, odd_high, EVEN_##size); \
-      out[2] = SHUFFLE (size, even_low, even_high, ODD_##size); \
-      out[3] = SHUFFLE (size, odd_low, odd_high, ODD_##size); \
+      MtlBytes16 even_low = SHUFFLE (size, in[0], in[1], EVEN); \
+      MtlBytes16 even_high = SHUFFLE (size, in[2], in[3], EVEN); \
+      MtlBytes16 odd_low = SHUFFLE (size, in[0], in[1], ODD); \
+      MtlBytes16 odd_high = SHUFFLE (size, in[2], in[3], ODD); \
+      out[0] = SHUFFLE (size, even_low, even_high, EVEN); \
+      out[1] = SHUFFLE (size, odd_low, odd_high, EVEN); \
+      out[2] = SHUFFLE (size, even_low, even_high, ODD); \
+      out[3] = SHUFFLE (size, odd_low, odd_high, ODD); \
     } \
 } \
 \
@@ -132,25 +89,25 @@ join_##size (MtlBytes16       *out, \
 { \
   if (n == 2) \
     { \
-      out[0] = SHUFFLE (size, in[0], in[1], LOW_##size); \
-      out[1] = SHUFFLE (size, in[0], in[1], HIGH_##size); \
+      out[0] = SHUFFLE (size, in[0], in[1], LOW); \
+      out[1] = SHUFFLE (size, in[0], in[1], HIGH); \
     } \
   else if (n == 3) \
     { \
-      out[0] = SHUFFLE3 (size, JOIN_0, in); \
-      out[1] = SHUFFLE3 (size, JOIN_1, in); \
-      out[2] = SHUFFLE3 (size, JOIN_2, in); \
+      out[0] = SHUFFLE3 (size, JOIN, 0, in); \
+      out[1] = SHUFFLE3 (size, JOIN, 1, in); \
+      out[2] = SHUFFLE3 (size, JOIN, 2, in); \
     } \
   else \
     { \
-      MtlBytes16 even_low = SHUFFLE (size, in[0], in[2], LOW_##size); \
-      MtlBytes16 even_high = SHUFFLE (size, in[0], in[2], HIGH_##size); \
-      MtlBytes16 odd_low = SHUFFLE (size, in[1], in[3], LOW_##size); \
-      MtlBytes16 odd_high = SHUFFLE (size, in[1], in[3], HIGH_##size); \
-      out[0] = SHUFFLE (size, even_low, odd_low, LOW_##size); \
-      out[1] = SHUFFLE (size, even_low, odd_low, HIGH_##size); \
-      out[2] = SHUFFLE (size, even_high, odd_high, LOW_##size); \
-      out[3] = SHUFFLE (size, even_high, odd_high, HIGH_##size); \
+      MtlBytes16 even_low = SHUFFLE (size, in[0], in[2], LOW); \
+      MtlBytes16 even_high = SHUFFLE (size, in[0], in[2], HIGH); \
+      MtlBytes16 odd_low = SHUFFLE (size, in[1], in[3], LOW); \
+      MtlBytes16 odd_high = SHUFFLE (size, in[1], in[3], HIGH); \
+      out[0] = SHUFFLE (size, even_low, odd_low, LOW); \
+      out[1] = SHUFFLE (size, even_low, odd_low, HIGH); \
+      out[2] = SHUFFLE (size, even_high, odd_high, LOW); \
+      out[3] = SHUFFLE (size, even_high, odd_high, HIGH); \
     } \
 }
 
@@ -370,8 +327,6 @@ MTL_KERNEL (gather) (guint8       *dest,
 }
 
 /* [rows, every nth element] */
-void MTL_KERNEL (nth) (const MtlCopyGrid *grid);
-
 void
 MTL_KERNEL (nth) (const MtlCopyGrid *grid)
 {
@@ -394,8 +349,6 @@ choose_ahead (const MtlCopyPlan *plan,
 }
 
 /* [channels, pixels], from interleaved channels to planes. */
-void MTL_KERNEL (deinterleave) (const MtlCopyGrid *grid);
-
 void
 MTL_KERNEL (deinterleave) (const MtlCopyGrid *grid)
 {
@@ -408,8 +361,6 @@ MTL_KERNEL (deinterleave) (const MtlCopyGrid *grid)
 }
 
 /* [pixels, channels], the reverse. */
-void MTL_KERNEL (interleave) (const MtlCopyGrid *grid);
-
 void
 MTL_KERNEL (interleave) (const MtlCopyGrid *grid)
 {

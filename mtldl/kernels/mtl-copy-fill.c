@@ -148,8 +148,6 @@ fill_rows_by_doubling (const MtlCopyGrid *grid,
       repeat (dest, source, size, n);
 }
 
-void MTL_KERNEL (fill) (const MtlCopyGrid *grid);
-
 void
 MTL_KERNEL (fill) (const MtlCopyGrid *grid)
 {
@@ -168,8 +166,6 @@ MTL_KERNEL (fill) (const MtlCopyGrid *grid)
 
 /* Elements that are converted once for a row each. */
 #define CONVERTED 256
-
-void MTL_KERNEL (convert_fill) (const MtlCopyGrid *grid);
 
 void
 MTL_KERNEL (convert_fill) (const MtlCopyGrid *grid)

@@ -36,7 +36,7 @@ typedef enum
   MTL_COPY_FILL,
   MTL_COPY_NTH,
   MTL_COPY_REVERSE,
-  MTL_COPY_PACK,
+  MTL_COPY_3_OF_4,
   MTL_COPY_INTERLEAVE,
   MTL_COPY_DEINTERLEAVE,
   MTL_COPY_SWAP,
@@ -112,11 +112,12 @@ struct _MtlCopyPlan
   gboolean is_contiguous; /* that of all boxes is */
 };
 
-/* Compiled once for each instruction set. A way that needs vectors has no functions without
- * them. Each kernel is described in its file. */
+/* Compiled once for each instruction set. A way has a function for blocks or for grids, or none
+ * if it needs vectors and there are none. Each kernel is described in its file. */
 typedef struct
 {
   const char *name;
+  MtlCopyBlocksFunc copy_grids; /* copies blocks by a function for grids */
   MtlCopyBlocksFunc blocks[MTL_COPY_N_WAYS];
   MtlCopyGridFunc grids[MTL_COPY_N_WAYS];
   void (* fence) (void); /* after streaming */
@@ -128,6 +129,13 @@ extern const MtlCopyKernels mtl_copy_kernels_baseline;
 extern const MtlCopyKernels mtl_copy_kernels_sse4;
 extern const MtlCopyKernels mtl_copy_kernels_avx2;
 extern const MtlCopyKernels mtl_copy_kernels_avx512;
+
+static inline gboolean
+mtl_copy_kernels_have (const MtlCopyKernels *self,
+                       MtlCopyWay            way)
+{
+  return self->blocks[way] != NULL || self->grids[way] != NULL;
+}
 
 typedef struct
 {

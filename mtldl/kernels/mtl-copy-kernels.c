@@ -6,29 +6,6 @@
 
 /* The table of kernels of one instruction set. */
 
-#define DECLARE_BLOCKS(name) \
-  void MTL_KERNEL (name) (const MtlCopyPlan *plan, \
-                          gsize              first, \
-                          gsize              n)
-#define DECLARE_GRID(name) void MTL_KERNEL (name) (const MtlCopyGrid *grid)
-
-DECLARE_BLOCKS (bytes);
-DECLARE_BLOCKS (grids);
-DECLARE_BLOCKS (tiles);
-DECLARE_BLOCKS (boxes);
-DECLARE_GRID (rows);
-DECLARE_GRID (fill);
-DECLARE_GRID (nth);
-DECLARE_GRID (reverse);
-DECLARE_GRID (pack);
-DECLARE_GRID (interleave);
-DECLARE_GRID (deinterleave);
-DECLARE_GRID (swap);
-DECLARE_GRID (elements);
-DECLARE_GRID (convert);
-DECLARE_GRID (convert_columns);
-DECLARE_GRID (convert_fill);
-
 /* Orders streamed data before later writes, once for each run. */
 static void
 fence (void)
@@ -43,24 +20,13 @@ fence (void)
 
 const MtlCopyKernels MTL_KERNEL (kernels) = {
   .name = MTL_COPY_STRING (MTL_COPY_SET),
+  .copy_grids = MTL_KERNEL (grids),
   .blocks = {
     [MTL_COPY_BYTES] = MTL_KERNEL (bytes),
-    [MTL_COPY_ROWS] = MTL_KERNEL (grids),
-    [MTL_COPY_FILL] = MTL_KERNEL (grids),
-    [MTL_COPY_ELEMENTS] = MTL_KERNEL (grids),
-    [MTL_COPY_CONVERT] = MTL_KERNEL (grids),
-    [MTL_COPY_CONVERT_COLUMNS] = MTL_KERNEL (grids),
-    [MTL_COPY_CONVERT_FILL] = MTL_KERNEL (grids),
-    [MTL_COPY_BOXES] = MTL_KERNEL (boxes),
 #if MTL_COPY_WIDTH > 0
-    [MTL_COPY_NTH] = MTL_KERNEL (grids),
-    [MTL_COPY_REVERSE] = MTL_KERNEL (grids),
-    [MTL_COPY_PACK] = MTL_KERNEL (grids),
-    [MTL_COPY_INTERLEAVE] = MTL_KERNEL (grids),
-    [MTL_COPY_DEINTERLEAVE] = MTL_KERNEL (grids),
-    [MTL_COPY_SWAP] = MTL_KERNEL (grids),
     [MTL_COPY_TILES] = MTL_KERNEL (tiles),
 #endif
+    [MTL_COPY_BOXES] = MTL_KERNEL (boxes),
   },
   .grids = {
     [MTL_COPY_ROWS] = MTL_KERNEL (rows),
@@ -72,7 +38,7 @@ const MtlCopyKernels MTL_KERNEL (kernels) = {
 #if MTL_COPY_WIDTH > 0
     [MTL_COPY_NTH] = MTL_KERNEL (nth),
     [MTL_COPY_REVERSE] = MTL_KERNEL (reverse),
-    [MTL_COPY_PACK] = MTL_KERNEL (pack),
+    [MTL_COPY_3_OF_4] = MTL_KERNEL (three_of_four),
     [MTL_COPY_INTERLEAVE] = MTL_KERNEL (interleave),
     [MTL_COPY_DEINTERLEAVE] = MTL_KERNEL (deinterleave),
     [MTL_COPY_SWAP] = MTL_KERNEL (swap),

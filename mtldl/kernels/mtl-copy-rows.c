@@ -191,10 +191,6 @@ stream_block (const MtlCopyPlan *plan,
 
 #endif
 
-void MTL_KERNEL (grids) (const MtlCopyPlan *plan,
-                         gsize              first,
-                         gsize              n);
-
 void
 MTL_KERNEL (grids) (const MtlCopyPlan *plan,
                     gsize              first,
@@ -225,8 +221,6 @@ MTL_KERNEL (grids) (const MtlCopyPlan *plan,
 /* --- The kernels for rows that need no vectors */
 
 /* Rows of bytes that are contiguous on both sides. */
-void MTL_KERNEL (rows) (const MtlCopyGrid *grid);
-
 void
 MTL_KERNEL (rows) (const MtlCopyGrid *grid)
 {
@@ -277,8 +271,6 @@ copy_elements_of (const MtlCopyGrid *self,
 }
 
 /* Elements of any size with any steps. */
-void MTL_KERNEL (elements) (const MtlCopyGrid *grid);
-
 void
 MTL_KERNEL (elements) (const MtlCopyGrid *grid)
 {
@@ -297,8 +289,6 @@ MTL_KERNEL (elements) (const MtlCopyGrid *grid)
 }
 
 /* Elements that are converted, row by row. */
-void MTL_KERNEL (convert) (const MtlCopyGrid *grid);
-
 void
 MTL_KERNEL (convert) (const MtlCopyGrid *grid)
 {
@@ -314,8 +304,6 @@ MTL_KERNEL (convert) (const MtlCopyGrid *grid)
 /* Rows of a few elements are converted column by column, in parts that stay within the L1
  * cache. */
 #define COLUMN 128
-
-void MTL_KERNEL (convert_columns) (const MtlCopyGrid *grid);
 
 void
 MTL_KERNEL (convert_columns) (const MtlCopyGrid *grid)

@@ -19,6 +19,30 @@
 #define MTL_COPY_PASTE(name, set) MTL_COPY_PASTE2 (name, set)
 #define MTL_KERNEL(name) MTL_COPY_PASTE (name, MTL_COPY_SET)
 
+/* The kernels of the ways, in the table of mtl-copy-kernels.c. */
+#define MTL_DECLARE_BLOCKS(name) \
+  void MTL_KERNEL (name) (const MtlCopyPlan *plan, \
+                          gsize              first, \
+                          gsize              n)
+#define MTL_DECLARE_GRID(name) void MTL_KERNEL (name) (const MtlCopyGrid *grid)
+
+MTL_DECLARE_BLOCKS (bytes);
+MTL_DECLARE_BLOCKS (grids);
+MTL_DECLARE_BLOCKS (tiles);
+MTL_DECLARE_BLOCKS (boxes);
+MTL_DECLARE_GRID (rows);
+MTL_DECLARE_GRID (fill);
+MTL_DECLARE_GRID (nth);
+MTL_DECLARE_GRID (reverse);
+MTL_DECLARE_GRID (three_of_four);
+MTL_DECLARE_GRID (interleave);
+MTL_DECLARE_GRID (deinterleave);
+MTL_DECLARE_GRID (swap);
+MTL_DECLARE_GRID (elements);
+MTL_DECLARE_GRID (convert);
+MTL_DECLARE_GRID (convert_columns);
+MTL_DECLARE_GRID (convert_fill);
+
 /* For functions that are called with constant sizes. */
 #define MTL_INLINE static inline __attribute__ ((always_inline, unused))
 
@@ -68,6 +92,14 @@ mtl_choose_ahead_within (gsize size)
 }
 
 #if MTL_COPY_WIDTH > 0
+
+/* Lists of f (i, ...) for as many i, from the given one on: the elements that a shuffle takes. */
+#define MTL_2(f, i, ...) f (i, __VA_ARGS__), f ((i) + 1, __VA_ARGS__)
+#define MTL_4(f, i, ...) MTL_2 (f, i, __VA_ARGS__), MTL_2 (f, (i) + 2, __VA_ARGS__)
+#define MTL_8(f, i, ...) MTL_4 (f, i, __VA_ARGS__), MTL_4 (f, (i) + 4, __VA_ARGS__)
+#define MTL_16(f, i, ...) MTL_8 (f, i, __VA_ARGS__), MTL_8 (f, (i) + 8, __VA_ARGS__)
+#define MTL_32(f, i, ...) MTL_16 (f, i, __VA_ARGS__), MTL_16 (f, (i) + 16, __VA_ARGS__)
+#define MTL_64(f, i, ...) MTL_32 (f, i, __VA_ARGS__), MTL_32 (f, (i) + 32, __VA_ARGS__)
 
 typedef guint8 MtlVector __attribute__ ((vector_size (MTL_COPY_WIDTH)));
 typedef guint8 MtlBytes16 __attribute__ ((vector_size (16)));

@@ -193,10 +193,6 @@ move_large_tiles (const MtlCopyPlan *plan,
   move_tiles (plan, first, n, offsets);
 }
 
-void MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
-                         gsize              first,
-                         gsize              n);
-
 void
 MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
                     gsize              first,

@@ -16,11 +16,10 @@
 #define SCATTERED_CALL_COST 5000
 #define LINE_COST 1000
 
-/* Costs of an element: any, packed in vectors, repeated, and converted where it is, cheaply or
- * four at once. */
+/* Costs of an element: any, a pixel of three bytes, one that is repeated, and one that is converted
+ * where it is, cheaply or four at once. */
 #define ELEMENT_COST 180
-#define PACK_COST 280
-#define PACK_3_OF_4_COST 90
+#define THREE_OF_FOUR_COST 90
 #define FILL_COST 30
 #define SCATTERED_COST 300
 #define BY_4_COST 450
@@ -269,22 +268,17 @@ is_reverse (const MtlCopyPlan *plan)
   return mtl_copy_get_last (plan)->source_step == -(gssize) plan->item_size;
 }
 
+/* Three bytes of each four, such as RGB of RGBA. */
 static gboolean
-is_pack (const MtlCopyPlan *plan)
+is_3_of_4 (const MtlCopyPlan *plan)
 {
-  return plan->item_size > 2 && plan->item_size < 16
-         && !mtl_copy_is_power_up_to (plan->item_size, 16)
-         && mtl_copy_get_last (plan)->source_step > (gssize) plan->item_size;
+  return plan->item_size == 3 && mtl_copy_get_last (plan)->source_step == 4;
 }
 
 static guint64
-get_pack_cost (const MtlCopyPlan *plan)
+get_3_of_4_cost (const MtlCopyPlan *plan)
 {
-  gboolean is_3_of_4 = plan->item_size == 3 && mtl_copy_get_last (plan)->source_step == 4;
-
-  return (guint64) (is_3_of_4 ? PACK_3_OF_4_COST : PACK_COST) * plan->n_items
-         + (guint64) LONG_ROW_COST * plan->n_rows
-         + get_cost_of_visits (plan);
+  return (guint64) THREE_OF_FOUR_COST * plan->n_items + (guint64) LONG_ROW_COST * plan->n_rows;
 }
 
 /* Two to four interleaved channels in the destination, from planes. */
@@ -525,8 +519,8 @@ static const Way ways[] = {
   [MTL_COPY_REVERSE] = {
     "reverse", VECTORS | SMALL_ITEMS, is_reverse, get_vectors_cost, arrange_grid, LEAST_STREAMED,
   },
-  [MTL_COPY_PACK] = {
-    "pack", VECTORS, is_pack, get_pack_cost, arrange_grid, LEAST_STREAMED,
+  [MTL_COPY_3_OF_4] = {
+    "three of four", VECTORS, is_3_of_4, get_3_of_4_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_INTERLEAVE] = {
     "interleave", CHANNELS | SMALL_ITEMS, is_interleave, get_channels_cost, arrange_pixels,
@@ -601,7 +595,7 @@ get_cost (const MtlCopyPlan    *plan,
   const Way *way = &ways[i];
   guint64 cost;
 
-  if ((way->needs & ~features) != 0 || kernels->blocks[i] == NULL
+  if ((way->needs & ~features) != 0 || !mtl_copy_kernels_have (kernels, i)
       || (way->holds != NULL && !way->holds (plan)))
     return G_MAXUINT64;
 
@@ -659,8 +653,8 @@ mtl_copy_choose_way (MtlCopyPlan          *plan,
   plan->way = plan->in_order ? plan->convert != NULL ? MTL_COPY_CONVERT : MTL_COPY_ELEMENTS
                              : find_cheapest (plan, kernels);
   way = &ways[plan->way];
-  plan->copy_blocks = kernels->blocks[plan->way];
   plan->copy_grid = kernels->grids[plan->way];
+  plan->copy_blocks = plan->copy_grid != NULL ? kernels->copy_grids : kernels->blocks[plan->way];
   plan->streams = plan->streams && is_streamed (plan, way);
   if (plan->in_order)
     arrange_grid (plan);
