@@ -11,10 +11,19 @@
 typedef struct
 {
   const MtlCopyPlan *plan;
-  guint64 index[MTL_AXES_MAX]; /* the first unit of the block */
+  MtlAxis blocks[MTL_AXES_MAX]; /* how many there are along each axis, and how far apart */
+  guint64 position[MTL_AXES_MAX]; /* in blocks */
+  gint64 offsets[2];
   guint8 *dest;
   const guint8 *source;
 } Place;
+
+MTL_INLINE void
+mtl_place_update (Place *self)
+{
+  self->dest = self->plan->dest + self->offsets[0];
+  self->source = self->plan->source + self->offsets[1];
+}
 
 MTL_INLINE void
 mtl_place_go_to (Place             *self,
@@ -22,23 +31,17 @@ mtl_place_go_to (Place             *self,
                  gsize              block)
 {
   self->plan = plan;
-  self->dest = plan->dest;
-  self->source = plan->source;
-  for (guint i = plan->n_axes; i-- > 0;)
+  for (guint i = 0; i < plan->n_axes; i++)
     {
       const MtlAxis *axis = &plan->axes[i];
-      gsize n_blocks;
+      gint64 part = plan->parts[i];
 
-      self->index[i] = 0;
-      if (block == 0)
-        continue;
-
-      n_blocks = (axis->extent - 1) / plan->parts[i] + 1;
-      self->index[i] = block % n_blocks * plan->parts[i];
-      block /= n_blocks;
-      self->dest += (gssize) self->index[i] * axis->dest_step;
-      self->source += (gssize) self->index[i] * axis->source_step;
+      self->blocks[i] = mtl_axis (plan->parts[i] < axis->extent
+                                    ? (axis->extent - 1) / plan->parts[i] + 1 : 1,
+                                  part * axis->dest_step, part * axis->source_step);
     }
+  mtl_axes_go_to (self->blocks, plan->n_axes, block, self->position, self->offsets);
+  mtl_place_update (self);
 }
 
 /* Goes n blocks further along the last axis, at most to its end. */
@@ -46,33 +49,28 @@ MTL_INLINE void
 mtl_place_go_on (Place *self,
                  gsize  n)
 {
-  const MtlCopyPlan *plan = self->plan;
+  guint last = self->plan->n_axes - 1;
 
-  for (guint i = plan->n_axes; i-- > 0; n = 1)
-    {
-      const MtlAxis *axis = &plan->axes[i];
-      gsize n_units = n * plan->parts[i];
+  self->position[last] += n - 1;
+  for (guint i = 0; i < 2; i++)
+    self->offsets[i] += (gint64) (n - 1) * self->blocks[last].steps[i];
+  mtl_axes_go_on (self->blocks, last + 1, self->position, self->offsets);
+  mtl_place_update (self);
+}
 
-      if (plan->parts[i] == axis->extent)
-        continue;
-
-      self->index[i] += n_units;
-      self->dest += (gssize) n_units * axis->dest_step;
-      self->source += (gssize) n_units * axis->source_step;
-      if (self->index[i] < axis->extent)
-        return;
-
-      self->dest -= (gssize) self->index[i] * axis->dest_step;
-      self->source -= (gssize) self->index[i] * axis->source_step;
-      self->index[i] = 0;
-    }
+/* How many units are left along an axis, from the first one of the block on. */
+MTL_INLINE gsize
+mtl_place_get_left (const Place *self,
+                    guint        axis)
+{
+  return self->plan->axes[axis].extent - self->position[axis] * self->plan->parts[axis];
 }
 
 MTL_INLINE gsize
 mtl_place_get_extent (const Place *self,
                       guint        axis)
 {
-  return MIN (self->plan->axes[axis].extent - self->index[axis], self->plan->parts[axis]);
+  return MIN (mtl_place_get_left (self, axis), self->plan->parts[axis]);
 }
 
 /* The offsets of all units along n axes, the first of which is the innermost. */

@@ -14,8 +14,8 @@
 
 #if MTL_COPY_WIDTH > 0
 
-/* The elements of one half of each lane of 16 bytes, which has so many, alternating between two
- * vectors of n elements. The half begins with the element `first`. */
+/* The elements of one half of each lane of 16 bytes, alternating between two vectors of n elements.
+ * The half begins with the element `first` of a lane. */
 #define MTL_ZIP(i, n, per_lane, first) \
   ((i) / (per_lane) * (per_lane) + (first) + (i) % (per_lane) / 2 + (i) % 2 * (n))
 

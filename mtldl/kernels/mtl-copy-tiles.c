@@ -52,7 +52,7 @@ take_block (Place        *place,
   const MtlCopyPlan *plan = place->plan;
   guint last = plan->n_axes - 1;
   const MtlAxis *rows = &plan->axes[last];
-  gsize n_left = rows->extent - place->index[last];
+  gsize n_left = mtl_place_get_left (place, last);
   gsize n_taken = n > 1 ? MIN (n, (n_left - 1) / plan->parts[last] + 1) : 1;
 
   *block = (MtlCopyBlock) {
