@@ -225,7 +225,7 @@ pack_near_units (const Rows *rows,
   for (gsize i = 0; i < rows->n_rows; i++)
     MTL_KERNEL (gather) (rows->dest + get_row_place (rows, i),
                          rows->source + rows->source_offsets[i], rows->n,
-                         (int) (rows->source_step / (gssize) size), size, ahead);
+                         (int) (rows->source_step / (gssize) size), size, ahead, FALSE);
 }
 
 #endif

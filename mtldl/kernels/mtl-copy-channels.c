@@ -154,7 +154,19 @@ typedef struct
   gsize n_pixels;
   gssize plane;      /* bytes from one channel to the next, in planes */
   gssize ahead;      /* the distance at which to prefetch */
+  gboolean streams;  /* whole lines bypass the caches */
 } Pixels;
+
+MTL_INLINE void
+put (guint8     *to,
+     MtlBytes16  value,
+     gboolean    streams)
+{
+  if (streams)
+    mtl_stream16 (to, value);
+  else
+    mtl_store16 (to, value);
+}
 
 /* 16 bytes of each channel. */
 MTL_INLINE void
@@ -178,7 +190,8 @@ split_line (guint8       *dest,
             gssize        ahead,
             int           n,
             int           n_kept,
-            gsize         size)
+            gsize         size,
+            gboolean      streams)
 {
   MtlBytes16 out[4][4];
 
@@ -188,14 +201,15 @@ split_line (guint8       *dest,
     split_vector (out[i], source + 16 * i * n, n, size);
   for (int k = 0; k < n_kept; k++)
     for (int i = 0; i < 4; i++)
-      mtl_store16 (dest + k * plane + 16 * i, out[i][k]);
+      put (dest + k * plane + 16 * i, out[i][k], streams);
 }
 
 MTL_INLINE void
 split_pixels_of (const Pixels *self,
                  int           n,
                  int           n_kept,
-                 gsize         size)
+                 gsize         size,
+                 gboolean      streams)
 {
   /* The last pixel may lack the channels that are not kept. */
   gsize n_whole = self->n_pixels - (n_kept < n);
@@ -203,7 +217,8 @@ split_pixels_of (const Pixels *self,
   gsize i = 0;
 
   for (; i + MTL_LINE <= n_bytes; i += MTL_LINE)
-    split_line (self->dest + i, self->source + i * n, self->plane, self->ahead, n, n_kept, size);
+    split_line (self->dest + i, self->source + i * n, self->plane, self->ahead, n, n_kept, size,
+                streams);
   for (; i < n_bytes; i += 16)
     {
       MtlBytes16 out[4];
@@ -221,19 +236,20 @@ MTL_INLINE void
 split_pixels_of_size (const Pixels *self,
                       int           n,
                       int           n_kept,
-                      gsize         size)
+                      gsize         size,
+                      gboolean      streams)
 {
   switch (10 * n + n_kept)
     {
-    case 21: split_pixels_of (self, 2, 1, size); break;
-    case 22: split_pixels_of (self, 2, 2, size); break;
-    case 31: split_pixels_of (self, 3, 1, size); break;
-    case 32: split_pixels_of (self, 3, 2, size); break;
-    case 33: split_pixels_of (self, 3, 3, size); break;
-    case 41: split_pixels_of (self, 4, 1, size); break;
-    case 42: split_pixels_of (self, 4, 2, size); break;
-    case 43: split_pixels_of (self, 4, 3, size); break;
-    default: split_pixels_of (self, 4, 4, size); break;
+    case 21: split_pixels_of (self, 2, 1, size, streams); break;
+    case 22: split_pixels_of (self, 2, 2, size, streams); break;
+    case 31: split_pixels_of (self, 3, 1, size, streams); break;
+    case 32: split_pixels_of (self, 3, 2, size, streams); break;
+    case 33: split_pixels_of (self, 3, 3, size, streams); break;
+    case 41: split_pixels_of (self, 4, 1, size, streams); break;
+    case 42: split_pixels_of (self, 4, 2, size, streams); break;
+    case 43: split_pixels_of (self, 4, 3, size, streams); break;
+    default: split_pixels_of (self, 4, 4, size, streams); break;
     }
 }
 
@@ -242,7 +258,8 @@ MTL_INLINE void
 join_vectors (const Pixels *self,
               gsize         i,
               int           n,
-              gsize         size)
+              gsize         size,
+              gboolean      streams)
 {
   MtlBytes16 in[4], out[4];
 
@@ -255,19 +272,20 @@ join_vectors (const Pixels *self,
     }
   join (out, in, n, size);
   for (int k = 0; k < n; k++)
-    mtl_store16 (self->dest + i * n + k * 16, out[k]);
+    put (self->dest + i * n + k * 16, out[k], streams);
 }
 
 MTL_INLINE void
 join_pixels_of (const Pixels *self,
                 int           n,
-                gsize         size)
+                gsize         size,
+                gboolean      streams)
 {
   gsize n_bytes = self->n_pixels * size; /* per plane */
   gsize i = 0;
 
   for (; i + 16 <= n_bytes; i += 16)
-    join_vectors (self, i, n, size);
+    join_vectors (self, i, n, size, streams);
   for (; i < n_bytes; i += size)
     for (int k = 0; k < n; k++)
       memcpy (self->dest + i * n + k * size, self->source + k * self->plane + i, size);
@@ -276,24 +294,29 @@ join_pixels_of (const Pixels *self,
 MTL_INLINE void
 join_pixels_of_size (const Pixels *self,
                      int           n,
-                     gsize         size)
+                     gsize         size,
+                     gboolean      streams)
 {
   switch (n)
     {
-    case 2: join_pixels_of (self, 2, size); break;
-    case 3: join_pixels_of (self, 3, size); break;
-    default: join_pixels_of (self, 4, size); break;
+    case 2: join_pixels_of (self, 2, size, streams); break;
+    case 3: join_pixels_of (self, 3, size, streams); break;
+    default: join_pixels_of (self, 4, size, streams); break;
     }
 }
 
-/* Makes the size, the last argument, a constant. */
-#define CALL_FOR_SIZE(size, function, ...) \
-  switch (size) \
+/* Makes the last two arguments, the size and `streams`, constants. */
+#define CALL_FOR_SIZE(size, streams, function, ...) \
+  switch (2 * (size) + ((streams) ? 1 : 0)) \
     { \
-    case 1: function (__VA_ARGS__, 1); break; \
-    case 2: function (__VA_ARGS__, 2); break; \
-    case 4: function (__VA_ARGS__, 4); break; \
-    default: function (__VA_ARGS__, 8); break; \
+    case 2: function (__VA_ARGS__, 1, FALSE); break; \
+    case 3: function (__VA_ARGS__, 1, TRUE); break; \
+    case 4: function (__VA_ARGS__, 2, FALSE); break; \
+    case 5: function (__VA_ARGS__, 2, TRUE); break; \
+    case 8: function (__VA_ARGS__, 4, FALSE); break; \
+    case 9: function (__VA_ARGS__, 4, TRUE); break; \
+    case 16: function (__VA_ARGS__, 8, FALSE); break; \
+    default: function (__VA_ARGS__, 8, TRUE); break; \
     }
 
 static void
@@ -302,7 +325,7 @@ split_pixels (const Pixels *self,
               int           n_kept,
               gsize         size)
 {
-  CALL_FOR_SIZE (size, split_pixels_of_size, self, n, n_kept);
+  CALL_FOR_SIZE (size, self->streams, split_pixels_of_size, self, n, n_kept);
 }
 
 static void
@@ -310,7 +333,7 @@ join_pixels (const Pixels *self,
              int           n,
              gsize         size)
 {
-  CALL_FOR_SIZE (size, join_pixels_of_size, self, n);
+  CALL_FOR_SIZE (size, self->streams, join_pixels_of_size, self, n);
 }
 
 void
@@ -319,9 +342,10 @@ MTL_KERNEL (gather) (guint8       *dest,
                      gsize         n_items,
                      int           n,
                      gsize         size,
-                     gssize        ahead)
+                     gssize        ahead,
+                     gboolean      streams)
 {
-  const Pixels pixels = { dest, source, n_items, 0, ahead };
+  const Pixels pixels = { dest, source, n_items, 0, ahead, streams };
 
   split_pixels (&pixels, n, 1, size);
 }
@@ -337,7 +361,7 @@ MTL_KERNEL (nth) (const MtlCopyGrid *grid)
   for (gsize i = 0; i < rows.extent; i++)
     MTL_KERNEL (gather) (grid->dest + (gssize) i * rows.dest_step,
                          grid->source + (gssize) i * rows.source_step, items.extent,
-                         (int) (items.source_step / (gssize) size), size, ahead);
+                         (int) (items.source_step / (gssize) size), size, ahead, grid->streams);
 }
 
 /* Streamed pixels are pieces of longer rows. */
@@ -354,7 +378,7 @@ MTL_KERNEL (deinterleave) (const MtlCopyGrid *grid)
 {
   gsize size = grid->plan->item_size;
   const Pixels pixels = { grid->dest, grid->source, grid->items.extent, grid->rows.dest_step,
-                          choose_ahead (grid->plan, grid->items.extent) };
+                          choose_ahead (grid->plan, grid->items.extent), grid->streams };
 
   split_pixels (&pixels, (int) (grid->items.source_step / (gssize) size),
                 (int) grid->rows.extent, size);
@@ -366,7 +390,7 @@ MTL_KERNEL (interleave) (const MtlCopyGrid *grid)
 {
   gsize size = grid->plan->item_size;
   const Pixels pixels = { grid->dest, grid->source, grid->rows.extent, grid->items.source_step,
-                          choose_ahead (grid->plan, grid->rows.extent) };
+                          choose_ahead (grid->plan, grid->rows.extent), grid->streams };
 
   join_pixels (&pixels, (int) grid->items.extent, size);
 }

@@ -80,6 +80,15 @@ fill_line (guint8    *dest,
     mtl_store (dest + i, vector);
 }
 
+MTL_INLINE void
+stream_lines (guint8    *dest,
+              MtlVector  vector,
+              gsize      n)
+{
+  for (gsize i = 0; i < n; i += MTL_COPY_WIDTH)
+    mtl_stream (dest + i, vector);
+}
+
 /* At least 16 bytes. The stores at the ends may overlap others. */
 MTL_INLINE void
 fill_row (guint8    *dest,
@@ -112,7 +121,10 @@ fill_rows_of (const MtlCopyGrid *grid,
   const guint8 *source = grid->source;
 
   for (gsize i = 0; i < rows.extent; i++, dest += rows.dest_step, source += rows.source_step)
-    fill_row (dest, splat (source, size), n);
+    if (grid->streams)
+      stream_lines (dest, splat (source, size), n);
+    else
+      fill_row (dest, splat (source, size), n);
 }
 
 /* Elements of a power of two up to 16 bytes. */
@@ -154,7 +166,7 @@ MTL_KERNEL (fill) (const MtlCopyGrid *grid)
   gsize size = grid->plan->item_size, n = grid->items.extent * size;
 
 #if MTL_COPY_WIDTH > 0
-  if (is_for_vectors (size, n) && (size > 1 || n < LEAST_MEMSET))
+  if (is_for_vectors (size, n) && (size > 1 || n < LEAST_MEMSET || grid->streams))
     {
       fill_rows (grid, n);
       return;

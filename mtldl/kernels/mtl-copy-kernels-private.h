@@ -59,6 +59,7 @@ typedef struct
   const guint8 *source;
   MtlAxis rows;
   MtlAxis items;
+  gboolean streams; /* the destination is whole lines, which bypass the caches */
 } MtlCopyGrid;
 
 typedef void (* MtlCopyGridFunc) (const MtlCopyGrid *grid);

@@ -5,7 +5,8 @@
 #include "mtl-copy-block-private.h"
 
 /* Goes over the rows of a block, and gives the last two axes to the kernel of the way. This is
- * also where rows are streamed: the kernel writes pieces of them to a buffer in the L1 cache. */
+ * also where rows are streamed: some kernels stream whole lines, and the others write pieces of
+ * rows to a buffer in the L1 cache. */
 
 /* Bytes of a piece on the larger side, and of one of a plane. */
 #define PIECE 4096
@@ -68,6 +69,52 @@ get_part (const MtlCopyGrid *self,
   part.rows.extent = MIN (self->rows.extent - row, max_rows);
   part.items.extent = MIN (self->items.extent - item, max_items);
   return part;
+}
+
+/* The same if the kernel streams pixels, which are rows, or else items. */
+static MtlCopyGrid
+get_part_along (const MtlCopyGrid *self,
+                gboolean           by_rows,
+                gsize              first,
+                gsize              n)
+{
+  return by_rows ? get_part (self, first, n, 0, G_MAXSIZE)
+                 : get_part (self, 0, G_MAXSIZE, first, n);
+}
+
+/* Lets the kernel stream whole lines, and copy what is before and after them. Returns FALSE if it
+ * cannot, or if the rows do not begin at the same place of a line. */
+static gboolean
+stream_whole_lines (const MtlCopyGrid *grid)
+{
+  const MtlCopyPlan *plan = grid->plan;
+  gboolean by_rows = plan->way == MTL_COPY_INTERLEAVE;
+  const MtlAxis *axis = by_rows ? &grid->rows : &grid->items;
+  gsize per_line = MTL_LINE / plan->item_size, head = 0, n;
+  MtlCopyGrid before, lines, after;
+
+  if ((!by_rows && plan->way != MTL_COPY_DEINTERLEAVE && plan->way != MTL_COPY_NTH
+       && plan->way != MTL_COPY_FILL)
+      || MTL_LINE % plan->item_size != 0 || plan->item_size > 16
+      || (!by_rows && grid->rows.extent > 1 && grid->rows.dest_step % MTL_LINE != 0))
+    return FALSE;
+
+  while (head < MTL_LINE && mtl_bytes_to_line (grid->dest + head * axis->dest_step) > 0)
+    head++;
+  if (head == MTL_LINE || head + per_line > axis->extent)
+    return FALSE;
+
+  n = (axis->extent - head) / per_line * per_line;
+  before = get_part_along (grid, by_rows, 0, head);
+  lines = get_part_along (grid, by_rows, head, n);
+  after = get_part_along (grid, by_rows, head + n, G_MAXSIZE);
+  lines.streams = TRUE;
+  if (head > 0)
+    plan->copy_grid (&before);
+  plan->copy_grid (&lines);
+  if (head + n < axis->extent)
+    plan->copy_grid (&after);
+  return TRUE;
 }
 
 static void
@@ -176,6 +223,8 @@ stream_block (const MtlCopyPlan *plan,
       grid.source = source + offsets[1];
       if (plan->way == MTL_COPY_ROWS)
         stream_runs (&grid);
+      else if (stream_whole_lines (&grid))
+        continue;
       else if (plan->way == MTL_COPY_DEINTERLEAVE)
         stream_planes (&grid);
       else
@@ -244,30 +293,14 @@ MTL_KERNEL (rows) (const MtlCopyGrid *grid)
     }
 }
 
-/* Four at a time, since compilers do not do that. */
 MTL_INLINE void
 copy_elements_of (const MtlCopyGrid *self,
                   gsize              size)
 {
-  const MtlAxis rows = self->rows, items = self->items;
-  gssize dest_step = items.dest_step, source_step = items.source_step;
-
-  for (gsize j = 0; j < rows.extent; j++)
-    {
-      guint8 *dest = self->dest + (gssize) j * rows.dest_step;
-      const guint8 *source = self->source + (gssize) j * rows.source_step;
-      gsize n = items.extent;
-
-      for (; n >= 4; n -= 4, dest += 4 * dest_step, source += 4 * source_step)
-        {
-          memcpy (dest, source, size);
-          memcpy (dest + dest_step, source + source_step, size);
-          memcpy (dest + 2 * dest_step, source + 2 * source_step, size);
-          memcpy (dest + 3 * dest_step, source + 3 * source_step, size);
-        }
-      for (; n > 0; n--, dest += dest_step, source += source_step)
-        memcpy (dest, source, size);
-    }
+  for (gsize i = 0; i < self->rows.extent; i++)
+    mtl_copy_elements (self->dest + (gssize) i * self->rows.dest_step,
+                       self->source + (gssize) i * self->rows.source_step, self->items.extent,
+                       self->items.dest_step, self->items.source_step, size);
 }
 
 /* Elements of any size with any steps. */

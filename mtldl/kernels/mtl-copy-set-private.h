@@ -136,26 +136,37 @@ mtl_store16 (guint8     *to,
   memcpy (to, &value, sizeof value);
 }
 
-/* Bypasses the caches. The address is a multiple of the size. All parts of a line
+/* These bypass the caches. The address is a multiple of the size. All parts of a line
  * must be written one after the other: half lines take up to 40 times as long. */
+
+MTL_INLINE void
+mtl_stream16 (guint8     *to,
+              MtlBytes16  value)
+{
+#if defined (__clang__)
+  __builtin_nontemporal_store (value, (MtlBytes16 *) (void *) to);
+#elif defined (__SSE2__)
+  _mm_stream_si128 ((__m128i *) (void *) to, (__m128i) value);
+#else
+  mtl_store16 (to, value);
+#endif
+}
+
 MTL_INLINE void
 mtl_stream (guint8    *to,
             MtlVector  value)
 {
-#if defined (__clang__)
+#if MTL_COPY_WIDTH == 16
+  mtl_stream16 (to, value);
+#elif defined (__clang__)
   __builtin_nontemporal_store (value, (MtlVector *) (void *) to);
-#elif defined (__SSE2__) && MTL_COPY_WIDTH == 64
-  typedef long long Words __attribute__ ((vector_size (64)));
-
-  __builtin_ia32_movntdq512 ((Words *) (void *) to, (Words) value);
-#elif defined (__SSE2__) && MTL_COPY_WIDTH == 32
-  typedef long long Words __attribute__ ((vector_size (32)));
-
-  __builtin_ia32_movntdq256 ((Words *) (void *) to, (Words) value);
-#elif defined (__SSE2__)
-  _mm_stream_si128 ((__m128i *) (void *) to, (__m128i) value);
 #else
-  mtl_store (to, value);
+  typedef long long Words __attribute__ ((vector_size (MTL_COPY_WIDTH)));
+#if MTL_COPY_WIDTH == 64
+  __builtin_ia32_movntdq512 ((Words *) (void *) to, (Words) value);
+#else
+  __builtin_ia32_movntdq256 ((Words *) (void *) to, (Words) value);
+#endif
 #endif
 }
 
@@ -241,13 +252,15 @@ mtl_copy_item (guint8       *dest,
 }
 
 #if MTL_COPY_WIDTH > 0
-/* mtl-copy-channels.c: every nth element, contiguous in the destination. */
+/* mtl-copy-channels.c: every nth element, contiguous in the destination, which is whole lines if it
+ * is streamed. */
 void MTL_KERNEL (gather) (guint8       *dest,
                           const guint8 *source,
                           gsize         n_items,
                           int           n,
                           gsize         size,
-                          gssize        ahead);
+                          gssize        ahead,
+                          gboolean      streams);
 
 /* A block to transpose: n_rows rows of n_items in the destination. Each item is the
  * first of n_rows that are contiguous in the source. */
