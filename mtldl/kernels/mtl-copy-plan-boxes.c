@@ -465,26 +465,14 @@ mtl_copy_arrange_boxes (MtlCopyPlan *self)
   cut_into_slices (self);
 }
 
-/* Picoseconds: the table of a box for each unit, the buffers, a box, a call that converts, a unit
- * that is moved by the table, or in a row, a converted one in the buffers, a long unit, and each
- * of its lines. */
-#define TABLE_COST 150
-#define BUFFERS_COST 70000
-#define BOX_COST 25000
-#define CALL_COST 8000
-#define UNIT_COST 280
-#define ROW_UNIT_COST 200
-#define STAGED_COST 100
-#define LONG_UNIT_COST 4000
-#define UNIT_LINE_COST 1000
-
 static guint64
 get_unit_cost (gsize size)
 {
   if (size <= 16)
-    return UNIT_COST;
+    return MTL_COST_UNIT;
 
-  return UNIT_COST + (size > 128 ? LONG_UNIT_COST : 0) + UNIT_LINE_COST * (size / 64 + 1);
+  return MTL_COST_UNIT + MTL_COST_UNIT_LINE * (size / 64 + 1)
+         + (size > 128 ? MTL_COST_LONG_UNIT : 0);
 }
 
 /* Checks for every second to fourth unit, which are moved in vectors. */
@@ -506,7 +494,7 @@ get_table_cost (const MtlCopyPlan *self,
 {
   gsize n_rows = row >= get_least_row (self) ? MAX (n_units / row, 1) : n_units;
 
-  return MTL_COPY_BOXES_COST + TABLE_COST * MIN (n_rows, MTL_COPY_BOX_UNITS);
+  return MTL_COST_BOXES + MTL_COST_TABLE * MIN (n_rows, MTL_COPY_BOX_UNITS);
 }
 
 guint64
@@ -523,14 +511,14 @@ mtl_copy_get_boxes_cost (const MtlCopyPlan *self)
   int repeat_axis = find_repeat_axis (self);
   gsize repeats = repeat_axis >= 0 ? self->axes[repeat_axis].extent : 1;
 
-  cost = get_table_cost (self, n_units / repeats, last->extent) + n_boxes * BOX_COST / repeats
+  cost = get_table_cost (self, n_units / repeats, last->extent) + n_boxes * MTL_COST_BOX / repeats
          + n_units / repeats * (is_near (last, source_size)
                                 ? mtl_copy_get_vector_cost (source_size) * 4 / 3
                                 : source_size <= 16 && last->extent >= get_least_row (self)
-                                ? ROW_UNIT_COST : get_unit_cost (source_size));
+                                ? MTL_COST_ROW_UNIT : get_unit_cost (source_size));
   if (self->convert != NULL)
-    cost += BUFFERS_COST + n_boxes * CALL_COST / repeats
-            + (mtl_copy_get_converted_cost (self) + STAGED_COST) * self->n_items
+    cost += MTL_COST_BUFFERS + n_boxes * MTL_COST_CALL / repeats
+            + (mtl_copy_get_converted_cost (self) + MTL_COST_STAGED) * self->n_items
             + (is_dense ? 0 : n_units * get_unit_cost (dest_size));
   else if (repeats > 1)
     cost += n_units * get_unit_cost (dest_size) / 2;
@@ -539,9 +527,6 @@ mtl_copy_get_boxes_cost (const MtlCopyPlan *self)
 }
 
 /* --- Tiles */
-
-/* Picoseconds of a square of 16 by 16 bytes by the logarithm of the size of an element. */
-static const guint32 square_costs[] = { 16000, 6000, 2200, 1200, 300 };
 
 /* The items of a tile. */
 typedef struct
@@ -632,9 +617,9 @@ get_cost_of_calls (const MtlCopyPlan *self,
 
   if (rows->dest_step == (gssize) (items->n * self->item_size)
       && 2 * items->n <= MTL_COPY_CONVERTED_ITEMS)
-    return (guint64) CALL_COST * rows->extent * items->n / (MTL_COPY_CONVERTED_ITEMS / 2);
+    return (guint64) MTL_COST_CALL * rows->extent * items->n / (MTL_COPY_CONVERTED_ITEMS / 2);
 
-  return (guint64) CALL_COST * rows->extent;
+  return (guint64) MTL_COST_CALL * rows->extent;
 }
 
 guint64
@@ -657,7 +642,8 @@ mtl_copy_get_tiles_cost (const MtlCopyPlan *self)
     return G_MAXUINT64;
 
   squares = (guint64) ((items.n + n - 1) >> log2_n) * ((n_rows + n - 1) >> log2_n);
-  cost = squares * square_costs[log2_size] + MTL_COPY_TILES_COST + get_cost_of_calls (self, &items);
+  cost = squares * mtl_costs_of_squares[log2_size] + MTL_COST_TILES
+         + get_cost_of_calls (self, &items);
   return cost * (self->n_items / (items.n * n_rows))
          + (self->convert != NULL ? mtl_copy_get_converted_cost (self) * self->n_items : 0);
 }

@@ -209,10 +209,6 @@ mtl_copy_plan_run (const MtlCopyPlan *self,
 /* Less is not worth a second thread, however far apart the elements are. */
 #define FEW_BYTES 32768
 
-/* Picoseconds of an element that is moved by itself, and of one in a row. */
-#define ELEMENT_COST 300
-#define ROW_COST 60
-
 gsize
 mtl_copy_plan_get_duration (const MtlCopyPlan *self)
 {
@@ -224,7 +220,7 @@ mtl_copy_plan_get_duration (const MtlCopyPlan *self)
   if (self->n_bytes < FEW_BYTES)
     return of_bytes;
 
-  return MAX (self->n_items / 1000 * (has_rows ? ROW_COST : ELEMENT_COST), of_bytes);
+  return MAX (self->n_items / 1000 * (has_rows ? MTL_COST_OF_ROW : MTL_COST_ALONE), of_bytes);
 }
 
 static void

@@ -7,35 +7,6 @@
 /* The ways to copy: on which condition each can, at which cost, and how the plan is arranged for
  * it. The cheapest is taken. Costs are in picoseconds, for all elements within a core's caches. */
 
-/* Costs: a call of the kernel for a grid, a row, a long one, a conversion of one, in vectors or
- * where it is, and a line of a row. */
-#define GRID_COST 3000
-#define ROW_COST 2000
-#define LONG_ROW_COST 4000
-#define CALL_COST 8000
-#define SCATTERED_CALL_COST 5000
-#define LINE_COST 1000
-
-/* Costs of an element: any, a pixel of three bytes, one that is repeated, and one that is converted
- * where it is, cheaply or four at once. */
-#define ELEMENT_COST 180
-#define THREE_OF_FOUR_COST 90
-#define FILL_COST 30
-#define SCATTERED_COST 300
-#define BY_4_COST 450
-
-/* Costs of a line that has left the first cache, or all of a core's own, before its next element
- * is read. */
-#define LEFT_NEAR_COST 500
-#define LEFT_OWN_COST 2500
-
-/* Cost of an element of a box that has a line of its own. */
-#define FAR_UNIT_COST 150
-
-/* Cost of a byte that is streamed, and of one that is not, in large copies. */
-#define STREAMED_BYTE_COST 60
-#define BYTE_COST 100
-
 /* Rows of fewer elements are converted column by column. */
 #define FEW 8
 
@@ -101,7 +72,8 @@ get_cost_of_lines (const MtlCopyPlan *plan,
   guint64 n_lines = plan->n_items / MIN (per_line, mtl_copy_get_last (plan)->extent);
 
   return visited <= machine->near_size  ? 0
-         : visited <= machine->own_size ? LEFT_NEAR_COST * n_lines : LEFT_OWN_COST * n_lines;
+         : visited <= machine->own_size ? MTL_COST_LEFT_NEAR * n_lines
+                                        : MTL_COST_LEFT_OWN * n_lines;
 }
 
 static guint64
@@ -204,7 +176,8 @@ static guint64
 get_rows_cost (const MtlCopyPlan *plan)
 {
   gsize n = plan->n_rows, size = plan->item_size * mtl_copy_get_last (plan)->extent;
-  guint64 cost = size <= 64 ? ROW_COST : LONG_ROW_COST + LINE_COST * size / MTL_COPY_LINE;
+  guint64 cost = size <= 64 ? MTL_COST_ROW
+                            : MTL_COST_LONG_ROW + MTL_COST_LINE * size / MTL_COPY_LINE;
 
   return cost * n + get_cost_of_visits (plan);
 }
@@ -240,8 +213,8 @@ is_fill (const MtlCopyPlan *plan)
 static guint64
 get_convert_fill_cost (const MtlCopyPlan *plan)
 {
-  return CALL_COST + (guint64) (LONG_ROW_COST + SCATTERED_COST) * plan->n_rows
-         + plan->n_bytes / 8 * FILL_COST;
+  return MTL_COST_CALL + (guint64) (MTL_COST_LONG_ROW + MTL_COST_SCATTERED) * plan->n_rows
+         + plan->n_bytes / 8 * MTL_COST_REPEATED;
 }
 
 /* --- Elements in vectors */
@@ -250,7 +223,7 @@ static guint64
 get_vectors_cost (const MtlCopyPlan *plan)
 {
   return (guint64) mtl_copy_get_vector_cost (plan->item_size) * plan->n_items
-         + (guint64) LONG_ROW_COST * plan->n_rows
+         + (guint64) MTL_COST_LONG_ROW * plan->n_rows
          + get_cost_of_visits (plan);
 }
 
@@ -278,7 +251,8 @@ is_3_of_4 (const MtlCopyPlan *plan)
 static guint64
 get_3_of_4_cost (const MtlCopyPlan *plan)
 {
-  return (guint64) THREE_OF_FOUR_COST * plan->n_items + (guint64) LONG_ROW_COST * plan->n_rows;
+  return (guint64) MTL_COST_THREE_OF_FOUR * plan->n_items
+         + (guint64) MTL_COST_LONG_ROW * plan->n_rows;
 }
 
 /* Two to four interleaved channels in the destination, from planes. */
@@ -298,7 +272,7 @@ get_channels_cost (const MtlCopyPlan *plan)
   const MtlAxis *last = mtl_copy_get_last (plan);
 
   return (guint64) mtl_copy_get_vector_cost (plan->item_size) * plan->n_items
-         + (guint64) LONG_ROW_COST * (plan->n_items / (last->extent * last[-1].extent));
+         + (guint64) MTL_COST_LONG_ROW * (plan->n_items / (last->extent * last[-1].extent));
 }
 
 /* The last axis is not cut. */
@@ -352,21 +326,21 @@ get_cost_of_grids (const MtlCopyPlan *plan)
 {
   const MtlAxis *last = mtl_copy_get_last (plan);
 
-  return plan->n_axes > 2 ? GRID_COST * (plan->n_rows / last[-1].extent) : GRID_COST;
+  return plan->n_axes > 2 ? MTL_COST_GRID * (plan->n_rows / last[-1].extent) : MTL_COST_GRID;
 }
 
 static guint64
 get_elements_cost (const MtlCopyPlan *plan)
 {
-  return (guint64) ELEMENT_COST * plan->n_items * MAX (plan->item_size / 16, 1)
-         + (guint64) ROW_COST * plan->n_rows + get_cost_of_grids (plan)
+  return (guint64) MTL_COST_ELEMENT * plan->n_items * MAX (plan->item_size / 16, 1)
+         + (guint64) MTL_COST_ROW * plan->n_rows + get_cost_of_grids (plan)
          + get_cost_of_visits (plan);
 }
 
 static guint64
 get_scattered_cost (const MtlCopyPlan *plan)
 {
-  return plan->converts_cheaply ? SCATTERED_COST : BY_4_COST;
+  return plan->converts_cheaply ? MTL_COST_SCATTERED : MTL_COST_BY_4;
 }
 
 static guint64
@@ -381,10 +355,11 @@ get_convert_cost (const MtlCopyPlan *plan)
   if (is_scattered (plan) && plan->converts_scattered)
     cost = get_scattered_cost (plan);
   else if (is_scattered (plan))
-    cost += (is_source_row (plan) ? 0 : ELEMENT_COST) + (is_dest_row (plan) ? 0 : ELEMENT_COST);
+    cost += (is_source_row (plan) ? 0 : MTL_COST_ELEMENT)
+            + (is_dest_row (plan) ? 0 : MTL_COST_ELEMENT);
 
   return cost * plan->n_items
-         + (is_scattered (plan) ? SCATTERED_CALL_COST : CALL_COST) * (guint64) plan->n_rows
+         + (is_scattered (plan) ? MTL_COST_SCATTERED_CALL : MTL_COST_CALL) * (guint64) plan->n_rows
          + get_cost_of_lines (plan, MTL_COPY_LINE * mtl_copy_count_lines (last));
 }
 
@@ -424,10 +399,10 @@ static guint64
 get_columns_cost (const MtlCopyPlan *plan)
 {
   const MtlAxis *last = mtl_copy_get_last (plan);
-  guint64 cost = SCATTERED_COST;
+  guint64 cost = MTL_COST_SCATTERED;
 
   return cost * plan->n_items
-         + (guint64) CALL_COST * (plan->n_items / last[-1].extent + plan->n_items / 128)
+         + (guint64) MTL_COST_CALL * (plan->n_items / last[-1].extent + plan->n_items / 128)
          + get_cost_of_visits (plan);
 }
 
@@ -445,7 +420,7 @@ get_boxes_cost (const MtlCopyPlan *plan)
 
   return mtl_copy_get_boxes_cost (plan)
          + (step <= MTL_COPY_LINE / 4 ? get_cost_of_visits (plan)
-                                      : (guint64) FAR_UNIT_COST * plan->n_items);
+                                      : (guint64) MTL_COST_FAR_UNIT * plan->n_items);
 }
 
 /* --- The table */
@@ -548,11 +523,11 @@ static const Way ways[] = {
   },
   [MTL_COPY_TILES] = {
     "tiles", SEVERAL_AXES | TO_ROWS | FROM_APART | MANY_ITEMS, NULL, mtl_copy_get_tiles_cost,
-    mtl_copy_arrange_tiles, 256, MTL_COPY_TILES_COST,
+    mtl_copy_arrange_tiles, 256, MTL_COST_TILES,
   },
   [MTL_COPY_BOXES] = {
     "boxes", MANY_ITEMS, fits_boxes, get_boxes_cost, mtl_copy_arrange_boxes,
-    MTL_COPY_STREAMED_RUN, MTL_COPY_BOXES_COST,
+    MTL_COPY_STREAMED_RUN, MTL_COST_BOXES,
   },
 };
 
@@ -601,18 +576,24 @@ get_cost (const MtlCopyPlan    *plan,
 
   cost = way->get_cost (plan);
   if (cost < G_MAXUINT64 && plan->streams)
-    cost += plan->n_bytes * (is_streamed (plan, way) ? STREAMED_BYTE_COST : BYTE_COST);
+    cost += plan->n_bytes * (is_streamed (plan, way) ? MTL_COST_STREAMED_BYTE : MTL_COST_BYTE);
   return cost;
 }
 
-static gboolean
-is_forced (const MtlCopyPlan    *plan,
-           const MtlCopyKernels *kernels,
-           guint                 features,
-           guint                 i)
+/* The way that a test forces, if its condition holds, or else none. */
+static guint
+find_forced (const MtlCopyPlan    *plan,
+             const MtlCopyKernels *kernels,
+             guint                 features)
 {
-  return strcmp (ways[i].name, mtl_copy_forced_way) == 0
-         && get_cost (plan, kernels, features, i) < G_MAXUINT64;
+  guint i = 0;
+
+  while (i < MTL_COPY_N_WAYS
+         && (strcmp (ways[i].name, mtl_copy_forced_way) != 0
+             || get_cost (plan, kernels, features, i) == G_MAXUINT64))
+    i++;
+
+  return i;
 }
 
 static MtlCopyWay
@@ -623,12 +604,18 @@ find_cheapest (const MtlCopyPlan    *plan,
   guint64 least = G_MAXUINT64;
   guint features = find_features (plan);
 
-  for (guint i = 0; i < MTL_COPY_N_WAYS; i++)
+  if (G_UNLIKELY (mtl_copy_forced_way != NULL))
+    {
+      guint forced = find_forced (plan, kernels, features);
+
+      if (forced < MTL_COPY_N_WAYS)
+        return forced;
+    }
+
+  for (guint i = 0; i < MTL_COPY_N_WAYS && least > 0; i++)
     {
       guint64 cost;
 
-      if (G_UNLIKELY (mtl_copy_forced_way != NULL) && is_forced (plan, kernels, features, i))
-        return i;
       if ((ways[i].needs & ~features) != 0 || ways[i].least_cost >= least)
         continue;
 
