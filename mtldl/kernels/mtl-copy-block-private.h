@@ -148,9 +148,9 @@ mtl_sink_finish_first_line (Sink *self)
 #define MTL_SINK_GROUP (4 * MTL_LINE)
 
 MTL_INLINE void
-mtl_sink_drain_prefetching (Sink         *self,
-                            const guint8 *ahead,
-                            gsize         n_ahead)
+mtl_sink_drain (Sink         *self,
+                const guint8 *ahead,
+                gsize         n_ahead)
 {
   gsize n = self->fill / MTL_LINE * MTL_LINE, done = 0;
 
@@ -177,34 +177,9 @@ mtl_sink_drain_prefetching (Sink         *self,
 }
 
 MTL_INLINE void
-mtl_sink_drain (Sink *self)
-{
-  mtl_sink_drain_prefetching (self, NULL, 0);
-}
-
-/* After n bytes were written to the buffer. */
-MTL_INLINE void
-mtl_sink_take_prefetching (Sink         *self,
-                           gsize         n,
-                           const guint8 *ahead,
-                           gsize         n_ahead)
-{
-  self->fill += n;
-  if (self->fill >= MTL_SINK_SIZE)
-    mtl_sink_drain_prefetching (self, ahead, n_ahead);
-}
-
-MTL_INLINE void
-mtl_sink_take (Sink  *self,
-               gsize  n)
-{
-  mtl_sink_take_prefetching (self, n, NULL, 0);
-}
-
-MTL_INLINE void
 mtl_sink_close (Sink *self)
 {
-  mtl_sink_drain (self);
+  mtl_sink_drain (self, NULL, 0);
   if (self->fill > self->skipped)
     memcpy (self->dest + self->skipped, self->buffer + self->skipped,
             self->fill - self->skipped);
@@ -220,4 +195,16 @@ mtl_sink_go_to (Sink   *self,
 
   mtl_sink_close (self);
   mtl_sink_open (self, dest);
+}
+
+/* After n bytes were written to the buffer. */
+MTL_INLINE void
+mtl_sink_take (Sink         *self,
+               gsize         n,
+               const guint8 *ahead,
+               gsize         n_ahead)
+{
+  self->fill += n;
+  if (self->fill >= MTL_SINK_SIZE)
+    mtl_sink_drain (self, ahead, n_ahead);
 }

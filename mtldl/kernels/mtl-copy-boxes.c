@@ -29,7 +29,7 @@ typedef struct
   gint32 buffer[MTL_COPY_BOX_UNITS]; /* in units, unless the rows are along the first axis */
 } Table;
 
-/* The memory that boxes need. Each is NULL if it is not needed. */
+/* The memory that boxes need. Buffers that are not needed are NULL. */
 typedef struct
 {
   const MtlCopyPlan *plan;
@@ -117,8 +117,6 @@ fill_table (Table             *self,
 #define COPY_4(to, from) memcpy (to, from, 4)
 #define COPY_8(to, from) memcpy (to, from, 8)
 #define COPY_16(to, from) memcpy (to, from, 16)
-#define COPY_32(to, from) memcpy (to, from, 32)
-#define COPY_64(to, from) memcpy (to, from, 64)
 #define COPY_SIZE(to, from) memcpy (to, from, size)
 
 /* The second half may overlap the first. */
@@ -147,8 +145,6 @@ fill_table (Table             *self,
     case 4: LOOP (COPY_4) \
     case 8: LOOP (COPY_8) \
     case 16: LOOP (COPY_16) \
-    case 32: LOOP (COPY_32) \
-    case 64: LOOP (COPY_64) \
     default: break; \
     } \
 \
@@ -158,11 +154,11 @@ fill_table (Table             *self,
     LOOP (COPY_UP_TO_8) \
   else if (size < 16) \
     LOOP (COPY_UP_TO_16) \
-  else if (size < 32) \
+  else if (size <= 32) \
     LOOP (COPY_UP_TO_32) \
-  else if (size < 64) \
+  else if (size <= 64) \
     LOOP (COPY_UP_TO_64) \
-  else if (size < 128) \
+  else if (size <= 128) \
     LOOP (COPY_UP_TO_128) \
   else \
     LOOP (COPY_SIZE)
@@ -317,7 +313,7 @@ find_table (const Workspace *self,
       else
         n *= extents[i];
       is_whole = is_whole && (is_last || extents[i] == plan->parts[plan->inner[i]]);
-      is_edge = is_edge && self->edge != NULL
+      is_edge = is_edge
                 && (is_last ? extents[i] <= self->edge->extents[i]
                             : extents[i] == self->edge->extents[i]);
     }
@@ -640,9 +636,8 @@ move_box (const Workspace *work,
     copy_box (&box, work, dest);
 
   if (sink != NULL)
-    mtl_sink_take_prefetching (sink, box.n_units * plan->unit * plan->item_size,
-                               (gpointer) ((guintptr) place->source + MTL_SINK_AHEAD),
-                                plan->line_ahead);
+    mtl_sink_take (sink, box.n_units * plan->unit * plan->item_size,
+                   (gpointer) ((guintptr) place->source + MTL_SINK_AHEAD), plan->line_ahead);
 }
 
 static void
@@ -660,21 +655,7 @@ move_boxes (const Workspace *work,
     }
 }
 
-/* Each has memory on the stack that small copies are faster without. */
-
-static void __attribute__ ((noinline))
-move_to_sink (Workspace *work,
-              gsize      first,
-              gsize      n)
-{
-  Sink sink;
-
-  work->sink = &sink;
-  mtl_sink_open (&sink, NULL);
-  move_boxes (work, first, n);
-  mtl_sink_close (&sink);
-}
-
+/* The buffers have a frame of their own, since small copies are faster without. */
 static void __attribute__ ((noinline))
 move_through_buffers (Workspace *work,
                       gsize      first,
@@ -683,53 +664,18 @@ move_through_buffers (Workspace *work,
   const MtlCopyPlan *plan = work->plan;
   guint8 gathered[MTL_COPY_BOX_BYTES + MTL_LINE] MTL_ALIGNED;
   guint8 converted[MTL_COPY_BOX_BYTES + MTL_LINE] MTL_ALIGNED;
+  Sink sink;
 
   work->gathered = gathered;
   work->converted = converted;
-  if (plan->streams && plan->is_contiguous && plan->is_dense)
-    move_to_sink (work, first, n);
-  else
-    move_boxes (work, first, n);
-}
-
-static void
-move (Workspace *work,
-      gsize      first,
-      gsize      n)
-{
-  const MtlCopyPlan *plan = work->plan;
-
-  if (plan->convert != NULL || plan->streams || plan->repeat_axis >= 0)
-    move_through_buffers (work, first, n);
-  else
-    move_boxes (work, first, n);
-}
-
-static void __attribute__ ((noinline))
-move_with_edges (Workspace *work,
-                 gsize      first,
-                 gsize      n)
-{
-  Table edge;
-
-  memset (edge.extents, 0, sizeof edge.extents);
-  work->edge = &edge;
-  move (work, first, n);
-}
-
-/* Checks if some boxes are smaller. */
-static gboolean
-has_edges (const MtlCopyPlan *plan)
-{
-  for (guint i = 0; i < plan->n_inner; i++)
+  if (plan->streams && plan->is_dense && plan->repeat_axis < 0)
     {
-      gsize extent = plan->axes[plan->inner[i]].extent, part = plan->parts[plan->inner[i]];
-
-      if (part < extent && extent % part != 0)
-        return TRUE;
+      work->sink = &sink;
+      mtl_sink_open (&sink, NULL);
     }
-
-  return FALSE;
+  move_boxes (work, first, n);
+  if (work->sink != NULL)
+    mtl_sink_close (&sink);
 }
 
 void
@@ -738,14 +684,15 @@ MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
                     gsize              n)
 {
   gsize parts[MTL_COPY_BOX_AXES];
-  Table whole;
-  Workspace work = { .plan = plan, .whole = &whole };
+  Table whole, edge;
+  Workspace work = { .plan = plan, .whole = &whole, .edge = &edge };
 
   for (guint i = 0; i < plan->n_inner; i++)
     parts[i] = plan->parts[plan->inner[i]];
   fill_table (&whole, plan, parts);
-  if (has_edges (plan))
-    move_with_edges (&work, first, n);
+  memset (edge.extents, 0, sizeof edge.extents);
+  if (plan->convert != NULL || plan->streams || plan->repeat_axis >= 0)
+    move_through_buffers (&work, first, n);
   else
-    move (&work, first, n);
+    move_boxes (&work, first, n);
 }

@@ -110,7 +110,6 @@ struct _MtlCopyPlan
   int row_axis; /* the one along which they are moved in a loop, or -1 */
   int repeat_axis; /* along which the source does not move: a box is written several times */
   gboolean is_dense; /* the destination of a box is one run */
-  gboolean is_contiguous; /* that of all boxes is */
 };
 
 /* Compiled once for each instruction set. A way has a function for blocks or for grids, or none

@@ -91,18 +91,10 @@ grow (MtlCopyPlan *self,
 static int
 find_near_axis (const MtlCopyPlan *self)
 {
-  int found = -1;
+  int found = mtl_axes_find_nearest (self->axes, self->n_axes, 1);
 
-  for (guint i = self->n_axes; i-- > 0;)
-    {
-      gsize step = mtl_copy_get_source_distance (&self->axes[i]);
-
-      if (step > 0 && step < MTL_COPY_LINE
-          && (found < 0 || step < mtl_copy_get_source_distance (&self->axes[found])))
-        found = i;
-    }
-
-  return found;
+  return found >= 0 && mtl_copy_get_source_distance (&self->axes[found]) < MTL_COPY_LINE
+           ? found : -1;
 }
 
 /* Fewer units than these make no row of their own. */
@@ -288,28 +280,26 @@ list_inner_axes (MtlCopyPlan *self)
   gboolean is_run = TRUE;
 
   self->n_inner = self->n_run = 0;
-  self->is_dense = self->is_contiguous = TRUE;
+  self->is_dense = TRUE;
   for (guint i = self->n_axes; i-- > 0;)
     {
       const MtlAxis *axis = &self->axes[i];
-      gboolean goes_on = axis->dest_step == run;
 
-      self->is_contiguous = self->is_contiguous && goes_on;
-      run *= axis->extent;
       if ((int) i == self->repeat_axis)
         {
-          is_run = self->is_contiguous = FALSE;
+          is_run = FALSE;
           continue;
         }
       if (self->parts[i] > 1)
         {
-          is_run = is_run && goes_on;
+          is_run = is_run && axis->dest_step == run;
           self->is_dense = self->is_dense && is_run;
           if (is_run)
             self->run[self->n_run++] = i;
           self->inner[self->n_inner++] = i;
         }
       is_run = is_run && self->parts[i] == axis->extent;
+      run *= axis->extent;
     }
   self->row_axis = self->n_axes > 0 ? find_loop_axis (self) : -1;
 }
@@ -662,23 +652,6 @@ get_even_part (gsize extent,
   return MIN (mtl_copy_divide_up (even, MTL_COPY_LINE) * MTL_COPY_LINE, most);
 }
 
-/* Checks if the destination is one run: along the items, the rows, and all other axes. */
-static gboolean
-is_one_run (const MtlCopyPlan *self,
-            guint              n_item_axes)
-{
-  MtlAxis axes[MTL_AXES_MAX];
-  gssize run = self->item_size;
-
-  memcpy (axes, self->axes, self->n_axes * sizeof axes[0]);
-  mtl_axes_move (axes, self->n_axes - 1, self->n_axes - 1 - n_item_axes);
-  for (guint i = self->n_axes; i-- > 0; run *= axes[i].extent)
-    if (axes[i].dest_step != run)
-      return FALSE;
-
-  return TRUE;
-}
-
 /* Long rows of whole lines are streamed even if they would fit in the caches: those that are far
  * apart compete for few of their sets. */
 static gboolean
@@ -727,9 +700,6 @@ mtl_copy_arrange_tiles (MtlCopyPlan *self)
 
       self->parts[last] = MIN (MAX (at_once / line * line, line), rows->extent);
     }
-  self->is_contiguous = items.row_axis == (int) (last - items.n_axes)
-                        && self->parts[last - 1] == self->axes[last - 1].extent
-                        && is_one_run (self, items.n_axes);
   if (self->streams && self->convert == NULL)
     mtl_axes_sort (self->axes, last - items.n_axes, 1);
 

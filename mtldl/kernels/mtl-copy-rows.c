@@ -12,33 +12,6 @@
 #define PIECE 4096
 #define PLANE 2048
 
-static void
-copy_block (const MtlCopyPlan *plan,
-            const MtlAxis     *axes,
-            guint8            *dest,
-            const guint8      *source)
-{
-  guint n_outer = plan->n_axes - 2;
-  MtlCopyGrid grid = { plan, dest, source, axes[n_outer], axes[n_outer + 1] };
-  guint64 position[MTL_AXES_MAX];
-  gint64 offsets[2];
-
-  if (n_outer == 0)
-    {
-      plan->copy_grid (&grid);
-      return;
-    }
-
-  mtl_axes_go_to (axes, n_outer, 0, position, offsets);
-  do
-    {
-      grid.dest = dest + offsets[0];
-      grid.source = source + offsets[1];
-      plan->copy_grid (&grid);
-    }
-  while (mtl_axes_go_on (axes, n_outer, position, offsets));
-}
-
 #if MTL_COPY_WIDTH > 0
 
 /* Prefetches a source at this distance: in the same row if it is long, or in a later one. */
@@ -130,7 +103,7 @@ stream_piece (MtlCopyGrid *piece,
   plan->copy_grid (piece);
   sink->fill += piece->rows.extent * piece->items.extent * plan->item_size;
   if (sink->fill >= MTL_SINK_GROUP)
-    mtl_sink_drain_prefetching (sink, next, plan->line_ahead);
+    mtl_sink_drain (sink, next, plan->line_ahead);
 }
 
 /* Rows that are short, and one after the other, are pieces together. */
@@ -203,42 +176,71 @@ stream_runs (const MtlCopyGrid *grid)
       }
 }
 
+static void
+stream_to (Sink              *sink,
+           const MtlCopyGrid *grid)
+{
+  if (grid->plan->way == MTL_COPY_ROWS)
+    stream_runs (grid);
+  else if (stream_whole_lines (grid))
+    return;
+  else if (grid->plan->way == MTL_COPY_DEINTERLEAVE)
+    stream_planes (grid);
+  else
+    stream_grid (grid, sink);
+}
+
+#endif
+
+/* Goes over all axes but the last two. Nothing is streamed if there is no sink. */
+MTL_INLINE void
+go_over_block (const MtlCopyPlan *plan,
+               const MtlAxis     *axes,
+               guint8            *dest,
+               const guint8      *source,
+               Sink              *sink)
+{
+  guint n_outer = plan->n_axes - 2;
+  MtlCopyGrid grid = { plan, dest, source, axes[n_outer], axes[n_outer + 1], FALSE };
+  guint64 position[MTL_AXES_MAX];
+  gint64 offsets[2];
+
+  mtl_axes_go_to (axes, n_outer, 0, position, offsets);
+  do
+    {
+      grid.dest = dest + offsets[0];
+      grid.source = source + offsets[1];
+#if MTL_COPY_WIDTH > 0
+      if (sink != NULL)
+        stream_to (sink, &grid);
+      else
+#endif
+        plan->copy_grid (&grid);
+    }
+  while (mtl_axes_go_on (axes, n_outer, position, offsets));
+}
+
+static void
+copy_block (const MtlCopyPlan *plan,
+            const MtlAxis     *axes,
+            guint8            *dest,
+            const guint8      *source)
+{
+  go_over_block (plan, axes, dest, source, NULL);
+}
+
 static void __attribute__ ((noinline))
 stream_block (const MtlCopyPlan *plan,
               const MtlAxis     *axes,
               guint8            *dest,
               const guint8      *source)
 {
-  guint n_outer = plan->n_axes - 2;
-  MtlCopyGrid grid = { plan, dest, source, axes[n_outer], axes[n_outer + 1] };
-  guint64 position[MTL_AXES_MAX];
-  gint64 offsets[2];
   Sink sink;
 
   mtl_sink_open (&sink, dest);
-  mtl_axes_go_to (axes, n_outer, 0, position, offsets);
-  do
-    {
-      grid.dest = dest + offsets[0];
-      grid.source = source + offsets[1];
-      if (plan->way == MTL_COPY_ROWS)
-        stream_runs (&grid);
-      else if (stream_whole_lines (&grid))
-        continue;
-      else if (plan->way == MTL_COPY_DEINTERLEAVE)
-        stream_planes (&grid);
-      else
-        stream_grid (&grid, &sink);
-    }
-  while (mtl_axes_go_on (axes, n_outer, position, offsets));
+  go_over_block (plan, axes, dest, source, &sink);
   mtl_sink_close (&sink);
 }
-
-#else
-
-#define stream_block copy_block
-
-#endif
 
 void
 MTL_KERNEL (grids) (const MtlCopyPlan *plan,

@@ -74,7 +74,6 @@ take_block (Place        *place,
 typedef struct
 {
   guint8 gathered[BUFFER_SIZE] MTL_ALIGNED;
-  guint8 converted[MTL_COPY_CONVERTED_ITEMS * 16] MTL_ALIGNED;
   Sink sink;
 } Buffers;
 
@@ -83,22 +82,17 @@ put_run (const MtlCopyPlan *plan,
          guint8            *dest,
          const guint8      *run,
          gsize              n,
-         Buffers           *buffers)
+         Sink              *sink)
 {
-  gsize n_bytes = n * plan->item_size;
-
   if (!plan->streams)
-    mtl_convert_items (plan, dest, run, n);
-  else if (plan->is_contiguous)
     {
-      mtl_convert_items (plan, buffers->sink.buffer + buffers->sink.fill, run, n);
-      mtl_sink_take (&buffers->sink, n_bytes);
+      mtl_convert_items (plan, dest, run, n);
+      return;
     }
-  else
-    {
-      mtl_convert_items (plan, buffers->converted, run, n);
-      mtl_stream_row (dest, buffers->converted, n_bytes);
-    }
+
+  mtl_sink_go_to (sink, dest);
+  mtl_convert_items (plan, sink->buffer + sink->fill, run, n);
+  mtl_sink_take (sink, n * plan->item_size, NULL, 0);
 }
 
 /* A line of the source at a time. */
@@ -127,7 +121,7 @@ convert_block (const MtlCopyPlan  *plan,
       for (gsize i = 0; i < line.n_rows; i += n_at_once)
         put_run (plan, block->dest + (gssize) (row + i) * block->dest_step,
                  buffers->gathered + i * pitch,
-                 MIN (line.n_rows - i, n_at_once) * block->n_items, buffers);
+                 MIN (line.n_rows - i, n_at_once) * block->n_items, &buffers->sink);
     }
 }
 
@@ -138,9 +132,8 @@ convert_tiles (Place        *place,
 {
   const MtlCopyPlan *plan = place->plan;
   Buffers buffers;
-  gboolean sinks = plan->streams && plan->is_contiguous;
 
-  if (sinks)
+  if (plan->streams)
     mtl_sink_open (&buffers.sink, place->dest);
   while (n > 0)
     {
@@ -149,16 +142,16 @@ convert_tiles (Place        *place,
       n -= take_block (place, n, offsets, &block);
       convert_block (plan, &block, &buffers);
     }
-  if (sinks)
+  if (plan->streams)
     mtl_sink_close (&buffers.sink);
 }
 
-MTL_INLINE void
-move_tiles (const MtlCopyPlan *plan,
-            gsize              first,
-            gsize              n,
-            gint32            *offsets)
+void
+MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
+                    gsize              first,
+                    gsize              n)
 {
+  gint32 offsets[MTL_COPY_TILE_ITEMS];
   Place place;
 
   fill_table (plan, offsets);
@@ -178,35 +171,6 @@ move_tiles (const MtlCopyPlan *plan,
         block.n_source_rows = block.n_rows;
       MTL_KERNEL (transpose) (&block, plan->item_size, plan->streams);
     }
-}
-
-/* Small tiles have a small table, since each page of the stack costs time. */
-#define FEW_ITEMS 256
-
-static void __attribute__ ((noinline))
-move_large_tiles (const MtlCopyPlan *plan,
-                  gsize              first,
-                  gsize              n)
-{
-  gint32 offsets[MTL_COPY_TILE_ITEMS];
-
-  move_tiles (plan, first, n, offsets);
-}
-
-void
-MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
-                    gsize              first,
-                    gsize              n)
-{
-  gint32 offsets[FEW_ITEMS];
-  gsize n_items = 1;
-
-  for (guint i = 0; i < plan->n_inner; i++)
-    n_items *= plan->parts[plan->inner[i]];
-  if (n_items <= FEW_ITEMS)
-    move_tiles (plan, first, n, offsets);
-  else
-    move_large_tiles (plan, first, n);
 }
 
 #endif

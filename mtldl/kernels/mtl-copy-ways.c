@@ -85,27 +85,6 @@ get_cost_of_visits (const MtlCopyPlan *plan)
   return get_cost_of_lines (plan, get_bytes_of_visits (plan));
 }
 
-/* The axis along which the source moves least, or -1 if it does not move. */
-static int
-find_source_axis (const MtlCopyPlan *plan)
-{
-  gsize least = G_MAXSIZE;
-  int found = -1;
-
-  for (int i = (int) plan->n_axes - 1; i >= 0; i--)
-    {
-      gsize step = mtl_copy_get_source_distance (&plan->axes[i]);
-
-      if (step != 0 && step < least)
-        {
-          found = i;
-          least = step;
-        }
-    }
-
-  return found;
-}
-
 /* --- Slices */
 
 /* Grids have the last two axes. */
@@ -288,7 +267,7 @@ static gboolean
 is_deinterleave (const MtlCopyPlan *plan)
 {
   const MtlAxis *pixels = mtl_copy_get_last (plan), *channels;
-  int axis = find_source_axis (plan);
+  int axis = mtl_axes_find_nearest (plan->axes, plan->n_axes, 1);
 
   if (axis < 0 || axis == (int) plan->n_axes - 1 || !is_nth (plan)
       || pixels->extent < LEAST_PIXELS)
@@ -302,7 +281,7 @@ is_deinterleave (const MtlCopyPlan *plan)
 static void
 arrange_deinterleave (MtlCopyPlan *plan)
 {
-  mtl_axes_move (plan->axes, find_source_axis (plan), plan->n_axes - 2);
+  mtl_axes_move (plan->axes, mtl_axes_find_nearest (plan->axes, plan->n_axes, 1), plan->n_axes - 2);
   arrange_grid (plan);
   plan->parts[plan->n_axes - 2] = plan->axes[plan->n_axes - 2].extent;
   plan->n_blocks = mtl_axes_count_blocks (plan->axes, plan->n_axes, plan->parts);
@@ -368,7 +347,7 @@ get_convert_cost (const MtlCopyPlan *plan)
 static int
 find_moved_axis (const MtlCopyPlan *plan)
 {
-  int axis = find_source_axis (plan);
+  int axis = mtl_axes_find_nearest (plan->axes, plan->n_axes, 1);
 
   return axis < (int) plan->n_axes - 1 ? axis : -1;
 }
