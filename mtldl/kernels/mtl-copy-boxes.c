@@ -10,23 +10,13 @@
  * boxes, so that it makes no difference over how many axes they spread. They are
  * gathered and converted within the L1 cache. */
 
-/* Runs of at least this many elements are converted one by one. */
-#define LONG_RUN 128
-
-/* Units of at least this many elements and bytes are converted one by one, too. */
-#define LONG_UNIT 64
-#define LARGE_UNIT 256
-
-/* Offsets of the rows of a box, of one unit each if there is no axis for rows. The
+/* Offsets of the rows of a box, of one unit each if there are no rows along the last axis. The
  * extents are those of the inner axes. */
 typedef struct
 {
   gsize extents[MTL_COPY_BOX_AXES];
-  gsize n_rows;
-  gint32 row_step; /* units from one unit of a row to the next in a buffer */
   gint32 source[MTL_COPY_BOX_UNITS];
   gint32 dest[MTL_COPY_BOX_UNITS]; /* unless they are dense */
-  gint32 buffer[MTL_COPY_BOX_UNITS]; /* in units, unless the rows are along the first axis */
 } Table;
 
 /* The memory that boxes need. Buffers that are not needed are NULL. */
@@ -40,13 +30,6 @@ typedef struct
   Sink *sink;
 } Workspace;
 
-MTL_INLINE gboolean
-is_innermost (const MtlCopyPlan *plan,
-              int                axis)
-{
-  return axis == (int) plan->n_axes - 1;
-}
-
 /* --- Tables */
 
 static void
@@ -55,34 +38,17 @@ fill_table (Table             *self,
             const gsize       *extents)
 {
   gssize source_steps[MTL_COPY_BOX_AXES], dest_steps[MTL_COPY_BOX_AXES];
-  gssize buffer_steps[MTL_COPY_BOX_AXES], n_below = 1;
-  gsize others[MTL_COPY_BOX_AXES];
-  guint n = 0;
+  guint first = plan->has_rows ? 1 : 0, n = plan->n_inner - first;
 
-  self->n_rows = self->row_step = 1;
   for (guint i = 0; i < plan->n_inner; i++)
     {
-      const MtlAxis *axis = &plan->axes[plan->inner[i]];
-
       self->extents[i] = extents[i];
-      if (plan->inner[i] == plan->row_axis)
-        self->row_step = n_below;
-      else
-        {
-          self->n_rows *= extents[i];
-          others[n] = extents[i];
-          buffer_steps[n] = n_below;
-          source_steps[n] = axis->source_step;
-          dest_steps[n++] = axis->dest_step;
-        }
-      n_below *= extents[i];
+      source_steps[i] = plan->axes[plan->inner[i]].source_step;
+      dest_steps[i] = plan->axes[plan->inner[i]].dest_step;
     }
-
-  mtl_fill_offsets (self->source, others, source_steps, n);
+  mtl_fill_offsets (self->source, extents + first, source_steps + first, n);
   if (!plan->is_dense)
-    mtl_fill_offsets (self->dest, others, dest_steps, n);
-  if (plan->row_axis >= 0 && !is_innermost (plan, plan->row_axis))
-    mtl_fill_offsets (self->buffer, others, buffer_steps, n);
+    mtl_fill_offsets (self->dest, extents + first, dest_steps + first, n);
 }
 
 /* --- Units */
@@ -93,8 +59,8 @@ fill_table (Table             *self,
   { \
     for (gsize row = 0; row < rows->n_rows; row++) \
       { \
-        guint8 *dest = rows->dest + get_row_place (rows, row); \
-        const guint8 *source = rows->source + rows->source_offsets[row]; \
+        guint8 *dest = rows->dest + get_row_place (rows, rows->dest_offsets, row); \
+        const guint8 *source = rows->source + get_row_place (rows, rows->source_offsets, row); \
         gsize n = rows->n; \
 \
         for (; n >= 4; n -= 4) \
@@ -163,27 +129,26 @@ fill_table (Table             *self,
   else \
     LOOP (COPY_SIZE)
 
-/* The rows of a box, of n units each, between two of the destination, the source and a
- * buffer. */
+/* The rows of a box, of n units each. */
 typedef struct
 {
   guint8 *dest;
   const guint8 *source;
-  const gint32 *dest_offsets; /* in units of dest_scale bytes; NULL: one after the other */
+  const gint32 *dest_offsets; /* NULL: one after the other */
   const gint32 *source_offsets;
-  gssize dest_scale;
   gsize n_rows;
   gsize n;
   gssize dest_step;
   gssize source_step;
+  gsize size; /* that of a row in a buffer */
 } Rows;
 
 MTL_INLINE gssize
-get_row_place (const Rows *rows,
-               gsize       row)
+get_row_place (const Rows   *rows,
+               const gint32 *offsets,
+               gsize         row)
 {
-  return rows->dest_offsets != NULL ? rows->dest_offsets[row] * rows->dest_scale
-                                    : (gssize) row * rows->dest_scale;
+  return offsets != NULL ? offsets[row] : (gssize) (row * rows->size);
 }
 
 static void
@@ -219,7 +184,7 @@ pack_near_units (const Rows *rows,
   gssize ahead = mtl_choose_ahead_within (rows->n * (gsize) rows->source_step);
 
   for (gsize i = 0; i < rows->n_rows; i++)
-    MTL_KERNEL (gather) (rows->dest + get_row_place (rows, i),
+    MTL_KERNEL (gather) (rows->dest + get_row_place (rows, rows->dest_offsets, i),
                          rows->source + rows->source_offsets[i], rows->n,
                          (int) (rows->source_step / (gssize) size), size, ahead, FALSE);
 }
@@ -305,17 +270,13 @@ find_table (const Workspace *self,
       gboolean is_last = i == plan->n_inner - 1;
 
       extents[i] = mtl_place_get_extent (place, plan->inner[i]);
-      if (plan->inner[i] == plan->row_axis)
-        {
-          if (i == 0)
-            continue; /* does not matter */
-        }
-      else
-        n *= extents[i];
+      if (i == 0 && plan->has_rows)
+        continue; /* does not matter */
+
+      n *= extents[i];
       is_whole = is_whole && (is_last || extents[i] == plan->parts[plan->inner[i]]);
-      is_edge = is_edge
-                && (is_last ? extents[i] <= self->edge->extents[i]
-                            : extents[i] == self->edge->extents[i]);
+      is_edge = is_edge && (is_last ? extents[i] <= self->edge->extents[i]
+                                    : extents[i] == self->edge->extents[i]);
     }
   *n_rows = n;
   if (is_whole)
@@ -337,8 +298,6 @@ typedef struct
   gsize row; /* units of one */
   gssize dest_step; /* bytes from one unit of a row to the next */
   gssize source_step;
-  gssize buffer_step; /* in units */
-  gboolean is_in_order; /* the rows are one after the other in a buffer */
 } Box;
 
 MTL_INLINE void
@@ -353,13 +312,13 @@ find_box (Box             *self,
   self->table = find_table (work, place, &self->n_rows);
   self->row = 1;
   self->dest_step = self->source_step = 0;
-  self->buffer_step = self->table->row_step;
-  self->is_in_order = plan->row_axis < 0 || is_innermost (plan, plan->row_axis);
-  if (plan->row_axis >= 0)
+  if (plan->has_rows)
     {
-      self->row = mtl_place_get_extent (place, plan->row_axis);
-      self->dest_step = plan->axes[plan->row_axis].dest_step;
-      self->source_step = plan->axes[plan->row_axis].source_step;
+      guint last = plan->n_axes - 1;
+
+      self->row = mtl_place_get_extent (place, last);
+      self->dest_step = plan->axes[last].dest_step;
+      self->source_step = plan->axes[last].source_step;
     }
   self->n_units = self->n_rows * self->row;
 }
@@ -372,9 +331,8 @@ pack_rows (const Box    *box,
            const gint32 *offsets,
            gsize         size)
 {
-  const Rows rows = { to, box->place->source, offsets, box->table->source,
-                      offsets != NULL ? 1 : box->row * size, box->n_rows, box->row, size,
-                      box->source_step };
+  const Rows rows = { to, box->place->source, offsets, box->table->source, box->n_rows, box->row,
+                      size, box->source_step, box->row * size };
 
 #if MTL_COPY_WIDTH > 0
   if (are_near (rows.n, rows.source_step, size))
@@ -392,16 +350,10 @@ gather_box (const Box *self,
             guint8    *to,
             gsize      size)
 {
-  const guint8 *source = self->place->source;
-
-  if (self->row == 1 && self->is_in_order)
-    gather (to, source, self->table->source, self->n_rows, size);
-  else if (self->is_in_order)
-    pack_rows (self, to, NULL, size);
+  if (self->row == 1)
+    gather (to, self->place->source, self->table->source, self->n_rows, size);
   else
-    copy_rows (&(const Rows) { to, source, self->table->buffer, self->table->source, size,
-                               self->n_rows, self->row, self->buffer_step * (gssize) size,
-                               self->source_step }, size);
+    pack_rows (self, to, NULL, size);
 }
 
 static void
@@ -409,19 +361,11 @@ scatter_box (const Box    *self,
              const guint8 *from,
              gsize         size)
 {
-  guint8 *dest = self->dest;
-  gint32 offsets[MTL_COPY_BOX_UNITS];
-
-  if (self->row == 1 && self->is_in_order)
-    {
-      scatter (dest, self->table->dest, from, self->n_rows, 1, size);
-      return;
-    }
-
-  for (gsize i = 0; i < self->n_rows; i++)
-    offsets[i] = (self->is_in_order ? i * self->row : (gsize) self->table->buffer[i]) * size;
-  copy_rows (&(const Rows) { dest, from, self->table->dest, offsets, 1, self->n_rows, self->row,
-                             self->dest_step, self->buffer_step * (gssize) size }, size);
+  if (self->row == 1)
+    scatter (self->dest, self->table->dest, from, self->n_rows, 1, size);
+  else
+    copy_rows (&(const Rows) { self->dest, from, self->table->dest, NULL, self->n_rows, self->row,
+                               self->dest_step, size, self->row * size }, size);
 }
 
 /* Without a buffer between. */
@@ -429,17 +373,16 @@ static void
 move_rows (const Box *self,
            gsize      size)
 {
-  const Place *place = self->place;
+  const guint8 *source = self->place->source;
   const Table *table = self->table;
 
   if (self->row == 1)
-    move_units (self->dest, table->dest, place->source, table->source, self->n_rows, size);
-  else if (self->is_in_order && self->dest_step == (gssize) size)
+    move_units (self->dest, table->dest, source, table->source, self->n_rows, size);
+  else if (self->dest_step == (gssize) size)
     pack_rows (self, self->dest, table->dest, size);
   else
-    copy_rows (&(const Rows) { self->dest, place->source, table->dest, table->source, 1,
-                               self->n_rows, self->row, self->dest_step, self->source_step },
-               size);
+    copy_rows (&(const Rows) { self->dest, source, table->dest, table->source, self->n_rows,
+                               self->row, self->dest_step, self->source_step, 0 }, size);
 }
 
 /* Units in a run of the destination. */
@@ -480,24 +423,6 @@ put_box (const Box    *self,
     scatter (dest, self->table->dest, from, self->n_units / run, n_rows, run * unit_size);
 }
 
-/* Runs that are long enough are converted one by one, without a buffer after that. */
-static gboolean
-convert_runs (const Box    *self,
-              const guint8 *from)
-{
-  const MtlCopyPlan *plan = self->place->plan;
-  gsize run = get_run (plan, self->place);
-  gsize n_rows = MAX (run / self->row, 1), n = run * plan->unit;
-
-  if (plan->streams || n < LONG_RUN || run < self->row)
-    return FALSE;
-
-  for (gsize i = 0; i < self->n_units / run; i++)
-    mtl_convert_items (plan, self->dest + self->table->dest[i * n_rows],
-                       from + i * n * plan->source_size, n);
-  return TRUE;
-}
-
 static void
 copy_box (const Box       *self,
           const Workspace *work,
@@ -522,29 +447,8 @@ copy_box (const Box       *self,
 static gboolean
 is_source_run (const Box *self)
 {
-  return self->n_rows == 1 && self->is_in_order
+  return self->n_rows == 1
          && self->source_step == (gssize) self->place->plan->unit_source_size;
-}
-
-/* Each unit from where it is, to a buffer, or to where it belongs if that is NULL. */
-static void
-convert_units (const Box *self,
-               guint8    *to)
-{
-  const MtlCopyPlan *plan = self->place->plan;
-  const Table *table = self->table;
-  gssize size = plan->unit * plan->item_size;
-  gssize step = to != NULL ? self->buffer_step * size : self->dest_step;
-
-  for (gsize i = 0; i < self->n_rows; i++)
-    {
-      const guint8 *source = self->place->source + table->source[i];
-      gsize first = self->is_in_order ? i * self->row : (gsize) table->buffer[i];
-      guint8 *dest = to != NULL ? to + first * size : self->dest + table->dest[i];
-
-      for (gsize k = 0; k < self->row; k++, dest += step, source += self->source_step)
-        mtl_convert_items (plan, dest, source, plan->unit);
-    }
 }
 
 static void
@@ -556,29 +460,15 @@ convert_box (const Box       *self,
   gsize n = self->n_units * plan->unit;
   const guint8 *from = self->place->source;
 
-  if (plan->unit >= LONG_UNIT && plan->unit_source_size >= LARGE_UNIT)
-    {
-      guint8 *to = dest == NULL && plan->streams ? work->converted : dest;
-
-      convert_units (self, to);
-      if (dest == NULL && to != NULL)
-        put_box (self, to);
-      return;
-    }
-
   if (!is_source_run (self))
     {
       from = work->gathered;
       gather_box (self, work->gathered, plan->unit_source_size);
     }
 
-  if (dest != NULL)
-    mtl_convert_items (plan, dest, from, n);
-  else if (plan->is_dense || !convert_runs (self, from))
-    {
-      mtl_convert_items (plan, work->converted, from, n);
-      put_box (self, work->converted);
-    }
+  mtl_convert_items (plan, dest != NULL ? dest : work->converted, from, n);
+  if (dest == NULL)
+    put_box (self, work->converted);
 }
 
 /* Gathers and converts units once, and writes them as often as the source is repeated. */

@@ -107,7 +107,7 @@ struct _MtlCopyPlan
   guint8 inner[MTL_COPY_BOX_AXES]; /* axes with several units in a box */
   guint n_run;
   guint8 run[MTL_COPY_BOX_AXES]; /* axes along which the destination is one run in a box */
-  int row_axis; /* the one along which they are moved in a loop, or -1 */
+  gboolean has_rows; /* units are moved in a loop along the last axis */
   int repeat_axis; /* along which the source does not move: a box is written several times */
   gboolean is_dense; /* the destination of a box is one run */
 };

@@ -14,9 +14,6 @@
 /* The most bytes of a unit on each side. */
 #define LARGEST_UNIT 4096
 
-/* Units further apart than this are better visited in another order. */
-#define FAR 256
-
 /* Rows of tiles of fewer bytes continue along other axes. */
 #define SHORT_ROW 256
 #define LONG_TILE_ROW 1024
@@ -138,32 +135,17 @@ are_lines_shared (const MtlCopyPlan *self,
 }
 
 /* As few units as this are visited along the destination if the lines of the source are shared by
- * others. In many long rows with gaps, parts are longer: the machine waits for the lines of short
- * ones. */
+ * others. */
 #define LEAST_BLOCKED 16
-#define LEAST_BLOCKED_APART 128
-#define MANY_ROWS 48
 
 static gsize
-get_least_blocked (const MtlCopyPlan *self,
-                   gsize              n_rows)
-{
-  const MtlAxis *last = mtl_copy_get_last (self);
-  gboolean is_apart = last->dest_step != (gssize) (self->unit * self->item_size);
-
-  return self->convert == NULL && is_apart && last->extent >= LEAST_BLOCKED_APART
-         && n_rows >= MANY_ROWS ? LEAST_BLOCKED_APART : LEAST_BLOCKED;
-}
-
-static gsize
-get_blocked_row (const MtlCopyPlan *self,
-                 gsize              n_rows)
+get_blocked_row (const MtlCopyPlan *self)
 {
   gssize step = mtl_copy_get_last (self)->dest_step;
   gsize n_bytes = self->streams && step == (gssize) (self->unit * self->item_size)
                     ? MTL_COPY_STREAMED_RUN : 4 * MTL_COPY_LINE;
 
-  return MAX (mtl_copy_divide_up (n_bytes, step), get_least_blocked (self, n_rows));
+  return MAX (mtl_copy_divide_up (n_bytes, step), LEAST_BLOCKED);
 }
 
 /* The units that a box should have. */
@@ -201,9 +183,6 @@ grow_near_axis (MtlCopyPlan *self,
                mtl_copy_divide_up (CONVERTED_AT_ONCE, *n_units / part)), n_units, max_units);
   for (guint i = self->n_axes; is_blocked && i-- > 0 && 2 * *n_units < wanted;)
     grow (self, i, mtl_copy_divide_up (wanted * self->parts[i], *n_units), n_units, max_units);
-  if (self->n_bytes > 65536 && mtl_copy_get_source_distance (&self->axes[last]) >= FAR)
-    grow (self, axis, mtl_copy_divide_up (max_units, *n_units / self->parts[axis]), n_units,
-          max_units);
 }
 
 static void
@@ -224,7 +203,7 @@ choose_parts (MtlCopyPlan *self)
   is_blocked = near_axis >= 0 && near_axis < (int) first && !are_lines_shared (self, first)
                && get_bytes_between (self, near_axis) > NEAR;
   if (is_blocked)
-    wanted = MIN (wanted, get_blocked_row (self, self->axes[near_axis].extent));
+    wanted = MIN (wanted, get_blocked_row (self));
 
   for (guint i = 0; i < self->n_axes; i++)
     self->parts[i] = 1;
@@ -243,33 +222,6 @@ are_half_lines_read (const MtlCopyPlan *self)
 
   return i >= 0 && self->parts[i] < self->axes[i].extent
          && self->parts[i] * mtl_copy_get_source_distance (&self->axes[i]) <= MTL_COPY_LINE / 2;
-}
-
-/* The axis along which units are moved in a loop: the last one, or if its units are far apart
- * in the source, the one along which they are nearest. */
-static int
-find_loop_axis (const MtlCopyPlan *self)
-{
-  guint last = self->n_axes - 1;
-  gsize step = mtl_copy_get_source_distance (&self->axes[last]), least = get_least_row (self);
-  int found = self->parts[last] >= least ? (int) last : -1;
-
-  if (step <= FAR || (!self->is_dense && self->n_run > 0))
-    return found;
-
-  for (guint i = last; i-- > 0;)
-    {
-      gsize other = mtl_copy_get_source_distance (&self->axes[i]);
-
-      if (self->parts[i] >= least && other > 0 && other < step / 4
-          && self->parts[i] > self->parts[last])
-        {
-          found = i;
-          step = other;
-        }
-    }
-
-  return found;
 }
 
 /* Lists the axes of a box. */
@@ -301,7 +253,6 @@ list_inner_axes (MtlCopyPlan *self)
       is_run = is_run && self->parts[i] == axis->extent;
       run *= axis->extent;
     }
-  self->row_axis = self->n_axes > 0 ? find_loop_axis (self) : -1;
 }
 
 /* A copy is not gathered for fewer repetitions, and nothing for so few bytes. */
@@ -449,6 +400,7 @@ mtl_copy_arrange_boxes (MtlCopyPlan *self)
     }
   choose_repeats (self);
   list_inner_axes (self);
+  self->has_rows = self->parts[self->n_axes - 1] >= get_least_row (self);
   self->streams = self->streams && is_worth_streaming (self);
   if (self->streams && is_source_sequential (self))
     self->line_ahead = count_source_bytes (self) / (self->n_bytes / MTL_COPY_LINE + 1);
