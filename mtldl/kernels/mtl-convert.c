@@ -219,12 +219,11 @@ add_scaled_numbers (MtlConversion           *self,
   add_numbers (self, kernels, dest, MTL_CONVERT_FLOAT64, numbers, size);
 }
 
-/* The numbers are not scaled if factors is NULL. */
-static void
-init (MtlConversion  *self,
-      MtlElementType  dest,
-      MtlElementType  source,
-      const double   *factors)
+void
+mtl_conversion_init (MtlConversion  *self,
+                     MtlElementType  dest,
+                     MtlElementType  source,
+                     const double   *factors)
 {
   const MtlConvertKernels *kernels = get_kernels ();
   MtlConvertType dest_type = mtl_convert_type_of (dest);
@@ -266,23 +265,6 @@ init (MtlConversion  *self,
   for (guint i = 0; i < self->n_steps; i++)
     largest = MAX (largest, self->steps[i].size);
   self->piece = BLOCK_SIZE / largest;
-}
-
-void
-mtl_conversion_init (MtlConversion  *self,
-                     MtlElementType  dest,
-                     MtlElementType  source)
-{
-  init (self, dest, source, NULL);
-}
-
-void
-mtl_conversion_init_scaled (MtlConversion  *self,
-                            MtlElementType  dest,
-                            MtlElementType  source,
-                            const double   *factors)
-{
-  init (self, dest, source, factors);
 }
 
 static gboolean

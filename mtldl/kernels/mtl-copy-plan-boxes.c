@@ -428,41 +428,32 @@ is_near (const MtlAxis *axis,
          && distance * size == (gsize) axis->source_step && axis->extent >= 64;
 }
 
-/* A row of units has one offset in the table. */
-static guint64
-get_table_cost (const MtlCopyPlan *self,
-                gsize              n_units,
-                gsize              row)
-{
-  gsize n_rows = row >= get_least_row (self) ? MAX (n_units / row, 1) : n_units;
-
-  return MTL_COST_BOXES + MTL_COST_TABLE * MIN (n_rows, MTL_COPY_BOX_UNITS);
-}
-
+/* Units that are repeated are moved once. There are few divisions, which take long in tiny
+ * copies. */
 guint64
 mtl_copy_get_boxes_cost (const MtlCopyPlan *self)
 {
-  gsize unit = get_unit (self), n_units = self->n_items / unit;
-  guint n_axes = self->n_axes - (unit > 1 ? 1 : 0);
-  const MtlAxis *last = &self->axes[n_axes - 1];
+  gsize unit = get_unit (self), n_units = unit > 1 ? self->n_items / unit : self->n_items;
+  const MtlAxis *last = &self->axes[self->n_axes - (unit > 1 ? 2 : 1)];
   gsize dest_size = unit * self->item_size, source_size = unit * self->source_size;
   gsize box = self->convert != NULL ? mtl_copy_divide_up (CONVERTED_AT_ONCE, unit)
                                     : mtl_copy_divide_up (COPIED_AT_ONCE, dest_size);
   gboolean is_dense = unit > 1 || last->dest_step == (gssize) dest_size;
-  guint64 n_boxes = n_units / MIN (box, MTL_COPY_BOX_UNITS) + 1, cost;
+  gboolean has_rows = last->extent >= get_least_row (self);
   int repeat_axis = find_repeat_axis (self);
-  gsize repeats = repeat_axis >= 0 ? self->axes[repeat_axis].extent : 1;
+  gsize n_once = repeat_axis >= 0 ? n_units / self->axes[repeat_axis].extent : n_units;
+  gsize n_rows = has_rows ? MAX (n_once / last->extent, 1) : n_once;
+  guint64 n_boxes = n_once / MIN (box, MTL_COPY_BOX_UNITS) + 1, cost;
 
-  cost = get_table_cost (self, n_units / repeats, last->extent) + n_boxes * MTL_COST_BOX / repeats
-         + n_units / repeats * (is_near (last, source_size)
-                                ? mtl_copy_get_vector_cost (source_size) * 4 / 3
-                                : source_size <= 16 && last->extent >= get_least_row (self)
-                                ? MTL_COST_ROW_UNIT : get_unit_cost (source_size));
+  cost = MTL_COST_BOXES + MTL_COST_TABLE * MIN (n_rows, MTL_COPY_BOX_UNITS) + n_boxes * MTL_COST_BOX
+         + n_once * (is_near (last, source_size) ? mtl_copy_get_vector_cost (source_size) * 4 / 3
+                     : source_size <= 16 && has_rows ? MTL_COST_ROW_UNIT
+                                                     : get_unit_cost (source_size));
   if (self->convert != NULL)
-    cost += MTL_COST_BUFFERS + n_boxes * MTL_COST_CALL / repeats
+    cost += MTL_COST_BUFFERS + n_boxes * MTL_COST_CALL
             + (mtl_copy_get_converted_cost (self) + MTL_COST_STAGED) * self->n_items
             + (is_dense ? 0 : n_units * get_unit_cost (dest_size));
-  else if (repeats > 1)
+  else if (repeat_axis >= 0)
     cost += n_units * get_unit_cost (dest_size) / 2;
 
   return cost;

@@ -63,9 +63,6 @@ void  mtl_copy_plan_init         (MtlCopyPlan          *self,
 /* 0 if there are no elements. */
 gsize mtl_copy_plan_get_n_slices (const MtlCopyPlan    *self);
 
-/* The size of the destination's elements. */
-gsize mtl_copy_plan_get_n_bytes  (const MtlCopyPlan    *self);
-
 /* How long one thread takes within the caches, roughly, in nanoseconds. */
 gsize mtl_copy_plan_get_duration (const MtlCopyPlan    *self);
 

@@ -179,12 +179,6 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
 }
 
 gsize
-mtl_copy_plan_get_n_bytes (const MtlCopyPlan *self)
-{
-  return self->n_bytes;
-}
-
-gsize
 mtl_copy_plan_get_n_slices (const MtlCopyPlan *self)
 {
   return self->n_blocks == 0 ? 0 : (self->n_blocks - 1) / self->blocks_per_slice + 1;

@@ -146,12 +146,12 @@ convert_tiles (Place        *place,
     mtl_sink_close (&buffers.sink);
 }
 
-void
-MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
-                    gsize              first,
-                    gsize              n)
+MTL_INLINE void
+move_tiles (const MtlCopyPlan *plan,
+            gsize              first,
+            gsize              n,
+            gint32            *offsets)
 {
-  gint32 offsets[MTL_COPY_TILE_ITEMS];
   Place place;
 
   fill_table (plan, offsets);
@@ -171,6 +171,35 @@ MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
         block.n_source_rows = block.n_rows;
       MTL_KERNEL (transpose) (&block, plan->item_size, plan->streams);
     }
+}
+
+/* Small tiles have a small table, since each page of the stack costs time. */
+#define FEW_ITEMS 256
+
+static void __attribute__ ((noinline))
+move_large_tiles (const MtlCopyPlan *plan,
+                  gsize              first,
+                  gsize              n)
+{
+  gint32 offsets[MTL_COPY_TILE_ITEMS];
+
+  move_tiles (plan, first, n, offsets);
+}
+
+void
+MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
+                    gsize              first,
+                    gsize              n)
+{
+  gint32 offsets[FEW_ITEMS];
+  gsize n_items = 1;
+
+  for (guint i = 0; i < plan->n_inner; i++)
+    n_items *= plan->parts[plan->inner[i]];
+  if (n_items <= FEW_ITEMS)
+    move_tiles (plan, first, n, offsets);
+  else
+    move_large_tiles (plan, first, n);
 }
 
 #endif

@@ -16,18 +16,19 @@ G_BEGIN_DECLS
  * line of that. */
 #define MTL_COST_GRID 3000
 #define MTL_COST_ROW 2000
-#define MTL_COST_LONG_ROW 4000
-#define MTL_COST_LINE 1000
+#define MTL_COST_LONG_ROW 3500
+#define MTL_COST_LINE 500
 
 /* A call of a conversion, and of one of elements where they are. */
 #define MTL_COST_CALL 8000
 #define MTL_COST_SCATTERED_CALL 5000
 
 /* An element: one of any size up to 16 bytes; a pixel of three bytes; eight bytes of one that is
- * repeated. */
+ * repeated, and a row of that which takes several steps. */
 #define MTL_COST_ELEMENT 180
 #define MTL_COST_THREE_OF_FOUR 90
 #define MTL_COST_REPEATED 30
+#define MTL_COST_DOUBLED_ROW 25000
 
 /* A conversion of an element in vectors, in one step or in several; of one where it is, cheaply or
  * four at once; and what a buffer between takes in addition. */
@@ -41,7 +42,7 @@ G_BEGIN_DECLS
  * and an element of a box that has a line of its own. */
 #define MTL_COST_LEFT_NEAR 500
 #define MTL_COST_LEFT_OWN 2500
-#define MTL_COST_FAR_UNIT 150
+#define MTL_COST_FAR_UNIT 90
 
 /* A byte that is streamed, and one that is not, in large copies. */
 #define MTL_COST_STREAMED_BYTE 60
@@ -70,7 +71,7 @@ G_BEGIN_DECLS
 /* An element in vectors, by the logarithm of its size, and a square of a tile, of 16 by 16
  * bytes. */
 static const guint16 mtl_costs_in_vectors[] = { 40, 60, 100, 200 };
-static const guint16 mtl_costs_of_squares[] = { 16000, 6000, 2200, 1200, 300 };
+static const guint16 mtl_costs_of_squares[] = { 16000, 6000, 2200, 1100, 300 };
 
 static inline guint64
 mtl_copy_get_vector_cost (gsize size)

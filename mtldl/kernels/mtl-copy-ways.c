@@ -189,6 +189,16 @@ is_fill (const MtlCopyPlan *plan)
          && extent >= LEAST_FILLED && extent * plan->item_size >= LEAST_FILLED_BYTES;
 }
 
+/* Elements that are no power of two are repeated by doubling what is there. */
+static guint64
+get_fill_cost (const MtlCopyPlan *plan)
+{
+  if (mtl_copy_is_power_up_to (plan->item_size, 16))
+    return 0;
+
+  return (guint64) MTL_COST_DOUBLED_ROW * plan->n_rows + plan->n_bytes / 8 * MTL_COST_REPEATED;
+}
+
 static guint64
 get_convert_fill_cost (const MtlCopyPlan *plan)
 {
@@ -300,20 +310,41 @@ is_swap (const MtlCopyPlan *plan)
 
 /* --- Elements, and conversions */
 
-static guint64
-get_cost_of_grids (const MtlCopyPlan *plan)
+/* The axis along which elements are copied in a loop: the longest if all of them stay near, and it
+ * is worth leaving lines early, or else the last. Streamed ones are written in order. */
+static guint
+find_loop_axis (const MtlCopyPlan *plan)
 {
-  const MtlAxis *last = mtl_copy_get_last (plan);
+  guint last = plan->n_axes - 1, found = last;
 
-  return plan->n_axes > 2 ? MTL_COST_GRID * (plan->n_rows / last[-1].extent) : MTL_COST_GRID;
+  if (plan->streams || plan->n_bytes + plan->source_bytes > mtl_copy_machine_get ()->near_size)
+    return last;
+
+  for (guint i = last; i-- > 0;)
+    if (plan->axes[i].extent >= 2 * plan->axes[found].extent
+        && (plan->axes[last].extent < FEW || plan->axes[i].dest_step < MTL_COPY_LINE))
+      found = i;
+
+  return found;
 }
 
+/* Divisions take long in tiny copies. */
 static guint64
 get_elements_cost (const MtlCopyPlan *plan)
 {
+  guint axis = find_loop_axis (plan), last = plan->n_axes - 1;
+  gsize n_rows = axis == last ? plan->n_rows : plan->n_items / plan->axes[axis].extent;
+  gsize n_grids = last < 2 ? 1 : n_rows / plan->axes[axis < last ? last : last - 1].extent;
+
   return (guint64) MTL_COST_ELEMENT * plan->n_items * MAX (plan->item_size / 16, 1)
-         + (guint64) MTL_COST_ROW * plan->n_rows + get_cost_of_grids (plan)
-         + get_cost_of_visits (plan);
+         + (guint64) MTL_COST_ROW * n_rows + MTL_COST_GRID * n_grids + get_cost_of_visits (plan);
+}
+
+static void
+arrange_elements (MtlCopyPlan *plan)
+{
+  mtl_axes_move (plan->axes, find_loop_axis (plan), plan->n_axes - 1);
+  arrange_grid (plan);
 }
 
 static guint64
@@ -465,7 +496,7 @@ static const Way ways[] = {
     "rows", COPIES | SEVERAL_AXES | TO_ROWS | FROM_ROWS, NULL, get_rows_cost, arrange_rows, 256,
   },
   [MTL_COPY_FILL] = {
-    "fill", COPIES | TO_ROWS | FROM_ONE, is_fill, get_no_cost, arrange_grid, LEAST_STREAMED,
+    "fill", COPIES | TO_ROWS | FROM_ONE, is_fill, get_fill_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_NTH] = {
     "nth", VECTORS | SMALL_ITEMS, is_nth, get_vectors_cost, arrange_grid, LEAST_STREAMED,
@@ -488,7 +519,7 @@ static const Way ways[] = {
     "swap", CHANNELS | SMALL_ITEMS, is_swap, get_channels_cost, arrange_pixels, LEAST_STREAMED,
   },
   [MTL_COPY_ELEMENTS] = {
-    "elements", COPIES | APART, NULL, get_elements_cost, arrange_grid, LEAST_STREAMED,
+    "elements", COPIES | APART, NULL, get_elements_cost, arrange_elements, LEAST_STREAMED,
   },
   [MTL_COPY_CONVERT] = {
     "convert", CONVERTS, NULL, get_convert_cost, arrange_convert, LEAST_STREAMED_CONVERTED,
