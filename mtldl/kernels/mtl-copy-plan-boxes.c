@@ -538,21 +538,23 @@ find_items (const MtlCopyPlan *self,
     }
 }
 
-/* All conversions: of rows, or of several if they are contiguous. */
+/* All conversions: of rows, or of several if they are contiguous; and before them, the calls that
+ * transpose a line of the source. */
 static guint64
 get_cost_of_calls (const MtlCopyPlan *self,
                    const Items       *items)
 {
   const MtlAxis *rows = &self->axes[items->row_axis];
+  gsize n_lines = rows->extent * self->source_size / MTL_COPY_LINE, n_calls = rows->extent;
 
   if (self->convert == NULL)
     return 0;
 
   if (rows->dest_step == (gssize) (items->n * self->item_size)
       && 2 * items->n <= MTL_COPY_CONVERTED_ITEMS)
-    return (guint64) MTL_COST_CALL * rows->extent * items->n / (MTL_COPY_CONVERTED_ITEMS / 2);
+    n_calls = rows->extent * items->n / (MTL_COPY_CONVERTED_ITEMS / 2);
 
-  return (guint64) MTL_COST_CALL * rows->extent;
+  return (guint64) MTL_COST_CALL * (n_calls + n_lines);
 }
 
 guint64

@@ -40,7 +40,7 @@ G_BEGIN_DECLS
 
 /* A line that has left the first cache, or all of a core's own, before its next element is read;
  * and an element of a box that has a line of its own. */
-#define MTL_COST_LEFT_NEAR 500
+#define MTL_COST_LEFT_NEAR 250
 #define MTL_COST_LEFT_OWN 2500
 #define MTL_COST_FAR_UNIT 90
 

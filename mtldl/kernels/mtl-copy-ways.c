@@ -370,7 +370,8 @@ get_convert_cost (const MtlCopyPlan *plan)
 
   return cost * plan->n_items
          + (is_scattered (plan) ? MTL_COST_SCATTERED_CALL : MTL_COST_CALL) * (guint64) plan->n_rows
-         + get_cost_of_lines (plan, MTL_COPY_LINE * mtl_copy_count_lines (last));
+         + (plan->n_axes > 1
+              ? get_cost_of_lines (plan, MTL_COPY_LINE * mtl_copy_count_lines (last)) : 0);
 }
 
 /* The axis along which the source moves least, if it is not the last one, or -1. Rows along it are
@@ -392,7 +393,7 @@ arrange_convert (MtlCopyPlan *plan)
   if (axis >= 0)
     mtl_axes_move (plan->axes, axis, plan->n_axes - 2);
   arrange_grid (plan);
-  if (plan->streams && step <= MTL_COPY_LINE)
+  if (plan->streams && step <= MTL_COPY_LINE && !is_source_row (plan))
     plan->line_ahead = MTL_COPY_LINE / plan->item_size * step;
 }
 
