@@ -201,8 +201,8 @@ pack_near_units (const Rows *rows,
     return; \
   }
 
-/* Units that are contiguous in the destination. */
-static void
+/* Units that are contiguous in the destination. Out of line, this takes half as long again. */
+MTL_INLINE void
 gather (guint8       *restrict dest,
         const guint8 *restrict source,
         const gint32 *restrict offsets,
