@@ -24,7 +24,7 @@ typedef struct
 
 typedef struct
 {
-  const gint64 *numbers; /* or NULL */
+  const int64_t *numbers; /* or NULL */
   gsize n;
   gsize shift; /* bytes from where they are aligned */
 } HostileDims;

@@ -31,13 +31,13 @@ get_dims (PyObject *tuple,
           gboolean  is_misaligned)
 {
   HostileDims dims = { .shift = is_misaligned };
-  gint64 *numbers;
+  int64_t *numbers;
 
   if (tuple == Py_None)
     return dims;
 
   dims.n = PyTuple_GET_SIZE (tuple);
-  dims.numbers = numbers = g_new (gint64, dims.n + 1);
+  dims.numbers = numbers = g_new (int64_t, dims.n + 1);
   for (gsize i = 0; i < dims.n; i++)
     numbers[i] = PyLong_AsLongLong (PyTuple_GET_ITEM (tuple, i));
 
