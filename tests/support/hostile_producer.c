@@ -31,13 +31,13 @@ get_dims (PyObject *tuple,
           gboolean  is_misaligned)
 {
   HostileDims dims = { .shift = is_misaligned };
-  int64_t *numbers;
+  gint64 *numbers;
 
   if (tuple == Py_None)
     return dims;
 
   dims.n = PyTuple_GET_SIZE (tuple);
-  dims.numbers = numbers = g_new (int64_t, dims.n + 1);
+  dims.numbers = numbers = g_new (gint64, dims.n + 1);
   for (gsize i = 0; i < dims.n; i++)
     numbers[i] = PyLong_AsLongLong (PyTuple_GET_ITEM (tuple, i));
 
@@ -290,11 +290,11 @@ static Py_ssize_t *
 new_buffer_dims (PyObject *tuple)
 {
   HostileDims dims = get_dims (tuple, FALSE);
-  int64_t *numbers;
+  gpointer block;
 
-  hostile_dims_new (dims, &numbers);
+  hostile_dims_new (dims, &block);
   g_free ((gpointer) dims.numbers);
-  return (Py_ssize_t *) numbers;
+  return block;
 }
 
 static int
