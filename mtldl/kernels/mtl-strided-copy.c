@@ -47,16 +47,17 @@ mtl_strided_for_each_row (const MtlStrided   *a,
                           MtlStridedRowFunc   func,
                           gpointer            user_data)
 {
-  gint64 begin[] = { a->layout->offset * a->layout->item_bits,
-                     b->layout->offset * b->layout->item_bits };
-  gint64 offsets[2] = { 0 };
+  gint64 begin[2], offsets[2] = { 0 };
   guint64 position[MTL_AXES_MAX] = { 0 };
   MtlAxis axes[MTL_AXES_MAX], row = { 1 };
   guint n;
 
+  /* The offset of an empty layout can be any. */
   if (mtl_layout_is_empty (a->layout))
     return TRUE;
 
+  begin[0] = a->layout->offset * a->layout->item_bits;
+  begin[1] = b->layout->offset * b->layout->item_bits;
   n = take_common_axes (a, b, axes);
   if (n > 0)
     row = axes[--n];

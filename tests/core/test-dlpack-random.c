@@ -234,7 +234,7 @@ draw_layout (Case *self,
 
       self->shape[i] = happens (4) ? 0 : is_small && i > 4 ? 1 : pick (1, is_small ? 2 : 5);
     }
-  draw_strides (&axes, n_dims, self->shape, self->strides);
+  draw_strides (&axes, n_dims, (gint64 *) self->shape, (gint64 *) self->strides);
 }
 
 static void

@@ -24,7 +24,7 @@ typedef struct
 
 typedef struct
 {
-  const gint64 *numbers; /* or NULL */
+  gconstpointer numbers; /* of 64 bits each, or NULL */
   gsize n;
   gsize shift; /* bytes from where they are aligned */
 } HostileDims;
@@ -66,22 +66,19 @@ hostile_delete_legacy (DLManagedTensor *managed)
   hostile_export_delete (managed->manager_ctx);
 }
 
-/* Returns the block, and gets the numbers in it. */
+/* Returns the numbers in a new block. */
 static inline gpointer
-hostile_dims_new (HostileDims   self,
-                  int64_t     **dims)
+hostile_dims_new (HostileDims  self,
+                  gpointer    *block)
 {
-  gsize size = self.n * sizeof *self.numbers;
-  guint8 *block;
+  gsize size = self.n * sizeof (gint64);
 
-  *dims = NULL;
+  *block = NULL;
   if (self.numbers == NULL)
     return NULL;
 
-  block = malloc (size + self.shift);
-  memcpy (block + self.shift, self.numbers, size);
-  *dims = (gpointer) (block + self.shift);
-  return block;
+  *block = malloc (size + self.shift);
+  return memcpy ((guint8 *) *block + self.shift, self.numbers, size);
 }
 
 /* With another version, only the deleter is where it was. */
@@ -94,8 +91,8 @@ hostile_export_new (HostileProducer *producer,
   DLTensor tensor = producer->tensor;
 
   self->producer = producer;
-  self->shape = hostile_dims_new (shape, &tensor.shape);
-  self->strides = hostile_dims_new (strides, &tensor.strides);
+  tensor.shape = hostile_dims_new (shape, &self->shape);
+  tensor.strides = hostile_dims_new (strides, &self->strides);
   if (producer->is_legacy)
     {
       DLManagedTensor *managed = self->managed = malloc (sizeof *managed);

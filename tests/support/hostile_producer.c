@@ -290,11 +290,11 @@ static Py_ssize_t *
 new_buffer_dims (PyObject *tuple)
 {
   HostileDims dims = get_dims (tuple, FALSE);
-  int64_t *numbers;
+  gpointer block;
 
-  hostile_dims_new (dims, &numbers);
+  hostile_dims_new (dims, &block);
   g_free ((gpointer) dims.numbers);
-  return (Py_ssize_t *) numbers;
+  return block;
 }
 
 static int
