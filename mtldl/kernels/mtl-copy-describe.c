@@ -52,10 +52,10 @@ mtl_copy_plan_get_way (const MtlCopyPlan *self)
 }
 
 static void
-append_axes (GString           *text,
+append_axes (GString       *text,
              const MtlAxis *axes,
-             const gsize       *parts,
-             guint              n)
+             const gsize   *parts,
+             guint          n)
 {
   for (guint i = 0; i < n; i++)
     {

@@ -40,7 +40,7 @@ mtl_copy_is_power_up_to_16 (gsize size)
 
 static inline void
 mtl_copy_flip_axis (MtlCopyPlan *self,
-                    MtlAxis *axis)
+                    MtlAxis     *axis)
 {
   self->job.dest += mtl_axis_get_reach (axis, 0);
   self->job.source += mtl_axis_get_reach (axis, 1);
@@ -50,7 +50,7 @@ mtl_copy_flip_axis (MtlCopyPlan *self,
 
 static inline gsize
 mtl_copy_get_distance (const MtlAxis *axis,
-                       gboolean           in_source)
+                       gboolean       in_source)
 {
   return mtl_copy_magnitude (in_source ? axis->source_step : axis->dest_step);
 }
@@ -92,8 +92,8 @@ mtl_copy_plan_is_broadcast (const MtlCopyPlan *self)
  * Sorts the axes, and returns how many others there are, which come first. */
 static inline guint
 mtl_copy_merge_source_runs (MtlAxis *axes,
-                            guint        n,
-                            gsize       *run)
+                            guint    n,
+                            gsize   *run)
 {
   mtl_axes_sort (axes, n, 1);
   for (; n > 0; n--)

@@ -27,7 +27,7 @@
 
 static void
 reverse_axes (MtlAxis *axes,
-              guint        n)
+              guint    n)
 {
   for (guint i = 0; i < n / 2; i++)
     {
@@ -41,7 +41,7 @@ reverse_axes (MtlAxis *axes,
 /* The most units along an axis if offsets have 32 bits, besides others of `span` bytes. */
 static gsize
 get_most_units (const MtlAxis *axis,
-                gsize              span)
+                gsize          span)
 {
   gsize step = MAX (mtl_copy_magnitude (axis->source_step), mtl_copy_magnitude (axis->dest_step));
   gsize left = G_MAXINT32 - MIN (span, G_MAXINT32);
@@ -54,7 +54,7 @@ get_most_units (const MtlAxis *axis,
 
 static gsize
 get_span (const MtlAxis *axis,
-          gsize              n_units)
+          gsize          n_units)
 {
   gsize step = MAX (mtl_copy_magnitude (axis->source_step), mtl_copy_magnitude (axis->dest_step));
 
