@@ -117,7 +117,7 @@ def meson(suites, build='', setup='', deep='', only='', before=None):
 
 
 def run_pytest(check, python, paths, **variables):
-    """Runs the tests on all processors. Folders within are not meant."""
+    """Runs the tests on all processors, without those in subfolders."""
     done = subprocess.run(
         [str(python), '-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', '-n', str(JOBS),
          '-o', 'norecursedirs=*',
