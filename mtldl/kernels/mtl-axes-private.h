@@ -122,6 +122,12 @@ void     mtl_axes_flip         (MtlAxis       *axes,
 guint    mtl_axes_merge        (MtlAxis       *axes,
                                 guint          n_axes);
 
+/* The axis along which an operand moves least, the innermost of several, or -1 if it does not
+ * move. */
+int      mtl_axes_find_nearest (const MtlAxis *axes,
+                                guint          n_axes,
+                                guint          operand);
+
 /* Checks if sorted axes prove that elements of this size do not overlap in the first operand. */
 gboolean mtl_axes_are_nested   (const MtlAxis *axes,
                                 guint          n_axes,

@@ -84,6 +84,28 @@ mtl_axes_merge (MtlAxis *axes,
   return MIN (n_axes, last + 1);
 }
 
+int
+mtl_axes_find_nearest (const MtlAxis *axes,
+                       guint          n_axes,
+                       guint          operand)
+{
+  guint64 least = G_MAXUINT64;
+  int found = -1;
+
+  for (int i = (int) n_axes - 1; i >= 0; i--)
+    {
+      guint64 distance = get_distance (&axes[i], operand);
+
+      if (distance != 0 && distance < least)
+        {
+          found = i;
+          least = distance;
+        }
+    }
+
+  return found;
+}
+
 gboolean
 mtl_axes_are_nested (const MtlAxis *axes,
                      guint          n_axes,

@@ -59,21 +59,6 @@ typedef void (* MtlScaleFunc) (guint8       *dest,
                                gsize         n,
                                const double *factors);
 
-/* Does one (dest, source) for each of n elements, four at a time, since compilers do not do
- * that. */
-#define MTL_FOR_EACH_SCATTERED(one) \
-  { \
-    for (; n >= 4; n -= 4, dest += 4 * dest_step, source += 4 * source_step) \
-      { \
-        one (dest, source); \
-        one (dest + dest_step, source + source_step); \
-        one (dest + 2 * dest_step, source + 2 * source_step); \
-        one (dest + 3 * dest_step, source + 3 * source_step); \
-      } \
-    for (; n > 0; n--, dest += dest_step, source += source_step) \
-      one (dest, source); \
-  }
-
 /* Compiled once for each instruction set. Conversions between integers that do not
  * extend a sign only depend on the sizes: for these, the table only has the unsigned
  * types. */

@@ -33,17 +33,12 @@ typedef struct
 MtlConvertType mtl_convert_type_of (MtlElementType type);
 
 /* Both types have one lane and whole bytes, padded if necessary, and satisfy
- * mtl_element_type_is_numeric(). */
-void mtl_conversion_init     (MtlConversion       *self,
-                              MtlElementType       dest,
-                              MtlElementType       source);
-
-/* The elements become source * factors[0] + factors[1], by the rules of
- * mtl_strided_view_copy_scaled_from(). */
-void mtl_conversion_init_scaled (MtlConversion  *self,
-                                 MtlElementType  dest,
-                                 MtlElementType  source,
-                                 const double   *factors);
+ * mtl_element_type_is_numeric(). If there are factors, the elements become
+ * source * factors[0] + factors[1], by the rules of mtl_strided_view_copy_scaled_from(). */
+void mtl_conversion_init (MtlConversion  *self,
+                          MtlElementType  dest,
+                          MtlElementType  source,
+                          const double   *factors);
 
 /* Checks whether an integer becomes a narrower one, which is its low bytes. */
 gboolean mtl_conversion_truncates (MtlElementType dest,

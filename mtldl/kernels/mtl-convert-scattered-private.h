@@ -62,6 +62,21 @@ mtl_choose_uint64 (gint64 cut,
 #define MTL_FLOATS_TO_LARGE(F)
 #endif
 
+/* Does one (dest, source) for each of n elements, four at a time, since compilers do not do
+ * that. */
+#define MTL_FOR_EACH_SCATTERED(one) \
+  { \
+    for (; n >= 4; n -= 4, dest += 4 * dest_step, source += 4 * source_step) \
+      { \
+        one (dest, source); \
+        one (dest + dest_step, source + source_step); \
+        one (dest + 2 * dest_step, source + 2 * source_step); \
+        one (dest + 3 * dest_step, source + 3 * source_step); \
+      } \
+    for (; n > 0; n--, dest += dest_step, source += source_step) \
+      one (dest, source); \
+  }
+
 /* F (destination, its type, source, its type, expression for x) */
 
 #define MTL_FROM_INTEGERS(F, DEST, Dest) \

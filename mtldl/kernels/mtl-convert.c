@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "mtl-copy-few-private.h"
 #include "mtl-copy-kernels-private.h"
 #include "mtl-number-private.h"
 
@@ -91,17 +92,11 @@ find_direct (const MtlConvertKernels *kernels,
   return kernels->direct[dest][source];
 }
 
-static MtlConvertScatteredFunc
-find_scattered_complexes (const MtlConvertKernels *kernels,
-                          MtlConvertType           dest,
-                          MtlConvertType           source)
+/* The index of the tables of complex numbers, by the type of their parts, or -1. */
+static int
+find_parts (MtlConvertType type)
 {
-  if (dest == MTL_CONVERT_FLOAT32 && source == MTL_CONVERT_FLOAT64)
-    return kernels->scattered_complex[0];
-  if (dest == MTL_CONVERT_FLOAT64 && source == MTL_CONVERT_FLOAT32)
-    return kernels->scattered_complex[1];
-
-  return NULL;
+  return type == MTL_CONVERT_FLOAT32 ? 0 : type == MTL_CONVERT_FLOAT64 ? 1 : -1;
 }
 
 static MtlConvertScatteredFunc
@@ -111,12 +106,13 @@ find_scattered (const MtlConvertKernels *kernels,
                 gboolean                 to_complex,
                 gboolean                 takes_both)
 {
+  int parts = find_parts (dest);
+
   if (takes_both)
-    return to_complex ? find_scattered_complexes (kernels, dest, source) : NULL;
-  if (to_complex && dest != MTL_CONVERT_FLOAT32 && dest != MTL_CONVERT_FLOAT64)
-    return NULL;
+    return to_complex && parts >= 0 && find_parts (source) == 1 - parts
+             ? kernels->scattered_complex[parts] : NULL;
   if (to_complex)
-    return kernels->scattered_to_complex[dest == MTL_CONVERT_FLOAT64 ? 1 : 0][source];
+    return parts >= 0 ? kernels->scattered_to_complex[parts][source] : NULL;
   if (is_integer_or_bool (source) && is_integer (dest))
     dest = get_unsigned (dest);
   else if (dest == MTL_CONVERT_BOOL)
@@ -223,24 +219,11 @@ add_scaled_numbers (MtlConversion           *self,
   add_numbers (self, kernels, dest, MTL_CONVERT_FLOAT64, numbers, size);
 }
 
-/* Sources are real numbers. Returns NULL if the conversion takes several steps. */
-static MtlConvertFunc
-find_complex (const MtlConvertKernels *kernels,
-              MtlConvertType           dest,
-              MtlConvertType           source)
-{
-  if (dest != MTL_CONVERT_FLOAT32 && dest != MTL_CONVERT_FLOAT64)
-    return NULL;
-
-  return kernels->to_complex[dest == MTL_CONVERT_FLOAT64 ? 1 : 0][source];
-}
-
-/* The numbers are not scaled if factors is NULL. */
-static void
-init (MtlConversion  *self,
-      MtlElementType  dest,
-      MtlElementType  source,
-      const double   *factors)
+void
+mtl_conversion_init (MtlConversion  *self,
+                     MtlElementType  dest,
+                     MtlElementType  source,
+                     const double   *factors)
 {
   const MtlConvertKernels *kernels = get_kernels ();
   MtlConvertType dest_type = mtl_convert_type_of (dest);
@@ -248,8 +231,8 @@ init (MtlConversion  *self,
   gboolean is_complex = source.code == kDLComplex;
   gboolean to_complex = dest.code == kDLComplex;
   gboolean takes_both = is_complex && (to_complex || dest.code == kDLBool);
-  MtlConvertFunc direct = to_complex && !is_complex && factors == NULL
-                            ? find_complex (kernels, dest_type, source_type) : NULL;
+  int parts = to_complex && !is_complex && factors == NULL ? find_parts (dest_type) : -1;
+  MtlConvertFunc direct = parts >= 0 ? kernels->to_complex[parts][source_type] : NULL;
   guint numbers = takes_both ? 2 : 1;
   guint number_size, largest;
 
@@ -284,23 +267,6 @@ init (MtlConversion  *self,
   self->piece = BLOCK_SIZE / largest;
 }
 
-void
-mtl_conversion_init (MtlConversion  *self,
-                     MtlElementType  dest,
-                     MtlElementType  source)
-{
-  init (self, dest, source, NULL);
-}
-
-void
-mtl_conversion_init_scaled (MtlConversion  *self,
-                            MtlElementType  dest,
-                            MtlElementType  source,
-                            const double   *factors)
-{
-  init (self, dest, source, factors);
-}
-
 static gboolean
 is_whole_integer (MtlElementType type)
 {
@@ -314,28 +280,6 @@ mtl_conversion_truncates (MtlElementType dest,
   return is_whole_integer (dest) && is_whole_integer (source) && dest.bits < source.bits;
 }
 
-#define DEFINE_MOVE(size) \
-  static inline void \
-  move_one_##size (guint8       *dest, \
-                   const guint8 *source) \
-  { \
-    memcpy (dest, source, size); \
-  } \
-\
-  static void \
-  move_##size (guint8       *restrict dest, \
-               const guint8 *restrict source, \
-               gsize                  n, \
-               gssize                 dest_step, \
-               gssize                 source_step) \
-  MTL_FOR_EACH_SCATTERED (move_one_##size)
-
-DEFINE_MOVE (1)
-DEFINE_MOVE (2)
-DEFINE_MOVE (4)
-DEFINE_MOVE (8)
-DEFINE_MOVE (16)
-
 /* Gathers a row with any step into a block, or scatters it. */
 static void
 move (guint8       *dest,
@@ -347,20 +291,11 @@ move (guint8       *dest,
 {
   switch (size)
     {
-    case 1:
-      move_1 (dest, source, n, dest_step, source_step);
-      break;
-    case 2:
-      move_2 (dest, source, n, dest_step, source_step);
-      break;
-    case 4:
-      move_4 (dest, source, n, dest_step, source_step);
-      break;
-    case 8:
-      move_8 (dest, source, n, dest_step, source_step);
-      break;
-    default:
-      move_16 (dest, source, n, dest_step, source_step);
+    case 1: mtl_copy_elements (dest, source, n, dest_step, source_step, 1); break;
+    case 2: mtl_copy_elements (dest, source, n, dest_step, source_step, 2); break;
+    case 4: mtl_copy_elements (dest, source, n, dest_step, source_step, 4); break;
+    case 8: mtl_copy_elements (dest, source, n, dest_step, source_step, 8); break;
+    default: mtl_copy_elements (dest, source, n, dest_step, source_step, 16); break;
     }
 }
 

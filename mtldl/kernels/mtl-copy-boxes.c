@@ -2,8 +2,7 @@
 
 #include "config.h"
 
-#include "mtl-copy-box-private.h"
-#include "mtl-copy-plan-axes-private.h"
+#include "mtl-copy-block-private.h"
 
 /* Elements of any layout, in boxes: some of the axes next to each other in the
  * destination, and of that along which the source moves least as much as a line. The
@@ -11,31 +10,21 @@
  * boxes, so that it makes no difference over how many axes they spread. They are
  * gathered and converted within the L1 cache. */
 
-/* Runs of at least this many elements are converted one by one. */
-#define LONG_RUN 128
-
-/* Units of at least so many elements and bytes are converted one by one, too. */
-#define LONG_UNIT 64
-#define LARGE_UNIT 256
-
-/* Offsets of the rows of a box, of one unit each if there is no axis for rows. The
+/* Offsets of the rows of a box, of one unit each if there are no rows along the last axis. The
  * extents are those of the inner axes. */
 typedef struct
 {
   gsize extents[MTL_COPY_BOX_AXES];
-  gsize n_rows;
-  gint32 row_step; /* from unit to unit of a row, in a buffer, in units */
   gint32 source[MTL_COPY_BOX_UNITS];
   gint32 dest[MTL_COPY_BOX_UNITS]; /* unless they are dense */
-  gint32 buffer[MTL_COPY_BOX_UNITS]; /* in units, unless the rows are along the first axis */
 } Table;
 
-/* Each is NULL if it is not needed. */
+/* The memory that boxes need. Buffers that are not needed are NULL. */
 typedef struct
 {
   const MtlCopyPlan *plan;
   const Table *whole;
-  Table *edge; /* of smaller boxes */
+  Table *edge; /* the table of smaller boxes */
   guint8 *gathered;
   guint8 *converted;
   Sink *sink;
@@ -49,34 +38,17 @@ fill_table (Table             *self,
             const gsize       *extents)
 {
   gssize source_steps[MTL_COPY_BOX_AXES], dest_steps[MTL_COPY_BOX_AXES];
-  gssize buffer_steps[MTL_COPY_BOX_AXES], n_below = 1;
-  gsize others[MTL_COPY_BOX_AXES];
-  guint n = 0;
+  guint first = plan->has_rows ? 1 : 0, n = plan->n_inner - first;
 
-  self->n_rows = self->row_step = 1;
   for (guint i = 0; i < plan->n_inner; i++)
     {
-      const MtlAxis *axis = &plan->axes[plan->inner[i]];
-
       self->extents[i] = extents[i];
-      if (plan->inner[i] == plan->row_axis)
-        self->row_step = n_below;
-      else
-        {
-          self->n_rows *= extents[i];
-          others[n] = extents[i];
-          buffer_steps[n] = n_below;
-          source_steps[n] = axis->source_step;
-          dest_steps[n++] = axis->dest_step;
-        }
-      n_below *= extents[i];
+      source_steps[i] = plan->axes[plan->inner[i]].source_step;
+      dest_steps[i] = plan->axes[plan->inner[i]].dest_step;
     }
-
-  mtl_fill_offsets (self->source, others, source_steps, n);
+  mtl_fill_offsets (self->source, extents + first, source_steps + first, n);
   if (!plan->is_dense)
-    mtl_fill_offsets (self->dest, others, dest_steps, n);
-  if (plan->row_axis > 0)
-    mtl_fill_offsets (self->buffer, others, buffer_steps, n);
+    mtl_fill_offsets (self->dest, extents + first, dest_steps + first, n);
 }
 
 /* --- Units */
@@ -87,8 +59,8 @@ fill_table (Table             *self,
   { \
     for (gsize row = 0; row < rows->n_rows; row++) \
       { \
-        guint8 *dest = rows->dest + get_row_place (rows, row); \
-        const guint8 *source = rows->source + rows->source_offsets[row]; \
+        guint8 *dest = rows->dest + get_row_place (rows, rows->dest_offsets, row); \
+        const guint8 *source = rows->source + get_row_place (rows, rows->source_offsets, row); \
         gsize n = rows->n; \
 \
         for (; n >= 4; n -= 4) \
@@ -111,8 +83,6 @@ fill_table (Table             *self,
 #define COPY_4(to, from) memcpy (to, from, 4)
 #define COPY_8(to, from) memcpy (to, from, 8)
 #define COPY_16(to, from) memcpy (to, from, 16)
-#define COPY_32(to, from) memcpy (to, from, 32)
-#define COPY_64(to, from) memcpy (to, from, 64)
 #define COPY_SIZE(to, from) memcpy (to, from, size)
 
 /* The second half may overlap the first. */
@@ -141,8 +111,6 @@ fill_table (Table             *self,
     case 4: LOOP (COPY_4) \
     case 8: LOOP (COPY_8) \
     case 16: LOOP (COPY_16) \
-    case 32: LOOP (COPY_32) \
-    case 64: LOOP (COPY_64) \
     default: break; \
     } \
 \
@@ -152,36 +120,35 @@ fill_table (Table             *self,
     LOOP (COPY_UP_TO_8) \
   else if (size < 16) \
     LOOP (COPY_UP_TO_16) \
-  else if (size < 32) \
+  else if (size <= 32) \
     LOOP (COPY_UP_TO_32) \
-  else if (size < 64) \
+  else if (size <= 64) \
     LOOP (COPY_UP_TO_64) \
-  else if (size < 128) \
+  else if (size <= 128) \
     LOOP (COPY_UP_TO_128) \
   else \
     LOOP (COPY_SIZE)
 
-/* The rows of a box, of n units each, between two of the destination, the source and a
- * buffer. */
+/* The rows of a box, of n units each. */
 typedef struct
 {
   guint8 *dest;
   const guint8 *source;
-  const gint32 *dest_offsets; /* in units of dest_scale bytes; NULL: one after the other */
+  const gint32 *dest_offsets; /* NULL: one after the other */
   const gint32 *source_offsets;
-  gssize dest_scale;
   gsize n_rows;
   gsize n;
   gssize dest_step;
   gssize source_step;
+  gsize size; /* that of a row in a buffer */
 } Rows;
 
 MTL_INLINE gssize
-get_row_place (const Rows *rows,
-               gsize       row)
+get_row_place (const Rows   *rows,
+               const gint32 *offsets,
+               gsize         row)
 {
-  return rows->dest_offsets != NULL ? rows->dest_offsets[row] * rows->dest_scale
-                                    : (gssize) row * rows->dest_scale;
+  return offsets != NULL ? offsets[row] : (gssize) (row * rows->size);
 }
 
 static void
@@ -217,7 +184,7 @@ pack_near_units (const Rows *rows,
   gssize ahead = mtl_choose_ahead_within (rows->n * (gsize) rows->source_step);
 
   for (gsize i = 0; i < rows->n_rows; i++)
-    MTL_KERNEL (gather) (rows->dest + get_row_place (rows, i),
+    MTL_KERNEL (gather) (rows->dest + get_row_place (rows, rows->dest_offsets, i),
                          rows->source + rows->source_offsets[i], rows->n,
                          (int) (rows->source_step / (gssize) size), size, ahead, FALSE);
 }
@@ -234,8 +201,8 @@ pack_near_units (const Rows *rows,
     return; \
   }
 
-/* Units that are contiguous in the destination. */
-static void
+/* Units that are contiguous in the destination. Out of line, this takes half as long again. */
+MTL_INLINE void
 gather (guint8       *restrict dest,
         const guint8 *restrict source,
         const gint32 *restrict offsets,
@@ -253,7 +220,7 @@ gather (guint8       *restrict dest,
     return; \
   }
 
-/* The reverse, of n runs of so many units. */
+/* The reverse: n runs of `run` units. */
 static void
 scatter (guint8       *restrict dest,
          const gint32 *restrict offsets,
@@ -273,7 +240,7 @@ scatter (guint8       *restrict dest,
     return; \
   }
 
-/* From anywhere to anywhere. */
+/* Units from anywhere to anywhere. */
 static void
 move_units (guint8       *restrict dest,
             const gint32 *restrict dest_offsets,
@@ -303,17 +270,13 @@ find_table (const Workspace *self,
       gboolean is_last = i == plan->n_inner - 1;
 
       extents[i] = mtl_place_get_extent (place, plan->inner[i]);
-      if (plan->inner[i] == plan->row_axis)
-        {
-          if (i == 0)
-            continue; /* does not matter */
-        }
-      else
-        n *= extents[i];
-      is_whole = is_whole && (is_last || extents[i] == plan->part[plan->inner[i]]);
-      is_edge = is_edge && self->edge != NULL
-                && (is_last ? extents[i] <= self->edge->extents[i]
-                            : extents[i] == self->edge->extents[i]);
+      if (i == 0 && plan->has_rows)
+        continue; /* does not matter */
+
+      n *= extents[i];
+      is_whole = is_whole && (is_last || extents[i] == plan->parts[plan->inner[i]]);
+      is_edge = is_edge && (is_last ? extents[i] <= self->edge->extents[i]
+                                    : extents[i] == self->edge->extents[i]);
     }
   *n_rows = n;
   if (is_whole)
@@ -333,10 +296,8 @@ typedef struct
   gsize n_rows;
   gsize n_units;
   gsize row; /* units of one */
-  gssize dest_step; /* from unit to unit of a row, in bytes */
+  gssize dest_step; /* bytes from one unit of a row to the next */
   gssize source_step;
-  gssize buffer_step; /* in units */
-  gboolean is_in_order; /* whether the rows are one after the other in a buffer */
 } Box;
 
 MTL_INLINE void
@@ -351,13 +312,13 @@ find_box (Box             *self,
   self->table = find_table (work, place, &self->n_rows);
   self->row = 1;
   self->dest_step = self->source_step = 0;
-  self->buffer_step = self->table->row_step;
-  self->is_in_order = plan->row_axis <= 0;
-  if (plan->row_axis >= 0)
+  if (plan->has_rows)
     {
-      self->row = mtl_place_get_extent (place, plan->row_axis);
-      self->dest_step = plan->axes[plan->row_axis].dest_step;
-      self->source_step = plan->axes[plan->row_axis].source_step;
+      guint last = plan->n_axes - 1;
+
+      self->row = mtl_place_get_extent (place, last);
+      self->dest_step = plan->axes[last].dest_step;
+      self->source_step = plan->axes[last].source_step;
     }
   self->n_units = self->n_rows * self->row;
 }
@@ -370,9 +331,8 @@ pack_rows (const Box    *box,
            const gint32 *offsets,
            gsize         size)
 {
-  const Rows rows = { to, box->place->source, offsets, box->table->source,
-                      offsets != NULL ? 1 : box->row * size, box->n_rows, box->row, size,
-                      box->source_step };
+  const Rows rows = { to, box->place->source, offsets, box->table->source, box->n_rows, box->row,
+                      size, box->source_step, box->row * size };
 
 #if MTL_COPY_WIDTH > 0
   if (are_near (rows.n, rows.source_step, size))
@@ -384,22 +344,16 @@ pack_rows (const Box    *box,
   copy_rows (&rows, size);
 }
 
-/* To a buffer, or to a destination that is one run. */
+/* Gathers to a buffer, or to a destination that is one run. */
 static void
 gather_box (const Box *self,
             guint8    *to,
             gsize      size)
 {
-  const guint8 *source = self->place->source;
-
-  if (self->row == 1 && self->is_in_order)
-    gather (to, source, self->table->source, self->n_rows, size);
-  else if (self->is_in_order)
-    pack_rows (self, to, NULL, size);
+  if (self->row == 1)
+    gather (to, self->place->source, self->table->source, self->n_rows, size);
   else
-    copy_rows (&(const Rows) { to, source, self->table->buffer, self->table->source, size,
-                               self->n_rows, self->row, self->buffer_step * (gssize) size,
-                               self->source_step }, size);
+    pack_rows (self, to, NULL, size);
 }
 
 static void
@@ -407,19 +361,11 @@ scatter_box (const Box    *self,
              const guint8 *from,
              gsize         size)
 {
-  guint8 *dest = self->dest;
-  gint32 offsets[MTL_COPY_BOX_UNITS];
-
-  if (self->row == 1 && self->is_in_order)
-    {
-      scatter (dest, self->table->dest, from, self->n_rows, 1, size);
-      return;
-    }
-
-  for (gsize i = 0; i < self->n_rows; i++)
-    offsets[i] = (self->is_in_order ? i * self->row : (gsize) self->table->buffer[i]) * size;
-  copy_rows (&(const Rows) { dest, from, self->table->dest, offsets, 1, self->n_rows, self->row,
-                             self->dest_step, self->buffer_step * (gssize) size }, size);
+  if (self->row == 1)
+    scatter (self->dest, self->table->dest, from, self->n_rows, 1, size);
+  else
+    copy_rows (&(const Rows) { self->dest, from, self->table->dest, NULL, self->n_rows, self->row,
+                               self->dest_step, size, self->row * size }, size);
 }
 
 /* Without a buffer between. */
@@ -427,17 +373,16 @@ static void
 move_rows (const Box *self,
            gsize      size)
 {
-  const Place *place = self->place;
+  const guint8 *source = self->place->source;
   const Table *table = self->table;
 
   if (self->row == 1)
-    move_units (self->dest, table->dest, place->source, table->source, self->n_rows, size);
-  else if (self->is_in_order && self->dest_step == (gssize) size)
+    move_units (self->dest, table->dest, source, table->source, self->n_rows, size);
+  else if (self->dest_step == (gssize) size)
     pack_rows (self, self->dest, table->dest, size);
   else
-    copy_rows (&(const Rows) { self->dest, place->source, table->dest, table->source, 1,
-                               self->n_rows, self->row, self->dest_step, self->source_step },
-               size);
+    copy_rows (&(const Rows) { self->dest, source, table->dest, table->source, self->n_rows,
+                               self->row, self->dest_step, self->source_step, 0 }, size);
 }
 
 /* Units in a run of the destination. */
@@ -453,47 +398,29 @@ get_run (const MtlCopyPlan *plan,
   return run;
 }
 
-/* Writes what is contiguous in the buffer. */
+/* Writes units that are contiguous in the buffer. */
 static void
 put_box (const Box    *self,
          const guint8 *from)
 {
   const MtlCopyPlan *plan = self->place->plan;
-  gsize unit_size = plan->unit * plan->job.item_size;
+  gsize unit_size = plan->unit * plan->item_size;
   gsize run = get_run (plan, self->place);
   gsize n_rows = MAX (run / self->row, 1); /* in a run, if it has any */
   guint8 *dest = self->dest;
 
-  if (plan->is_dense && plan->job.streams)
+  if (plan->is_dense && plan->streams)
     mtl_stream_row (dest, from, self->n_units * unit_size);
   else if (plan->is_dense)
     MTL_KERNEL (copy_bytes) (dest, from, self->n_units * unit_size);
   else if (run == 1)
     scatter_box (self, from, unit_size);
-  else if (plan->job.streams && run * unit_size >= MTL_COPY_STREAMED_RUN)
+  else if (plan->streams && run * unit_size >= MTL_COPY_STREAMED_RUN)
     for (gsize i = 0; i < self->n_units / run; i++)
       mtl_stream_row (dest + self->table->dest[i * n_rows], from + i * run * unit_size,
                       run * unit_size);
   else
     scatter (dest, self->table->dest, from, self->n_units / run, n_rows, run * unit_size);
-}
-
-/* Runs that are long enough are converted one by one, without a buffer after that. */
-static gboolean
-convert_runs (const Box    *self,
-              const guint8 *from)
-{
-  const MtlCopyPlan *plan = self->place->plan;
-  gsize run = get_run (plan, self->place);
-  gsize n_rows = MAX (run / self->row, 1), n = run * plan->unit;
-
-  if (plan->job.streams || n < LONG_RUN || run < self->row)
-    return FALSE;
-
-  for (gsize i = 0; i < self->n_units / run; i++)
-    mtl_convert_items (&plan->job, self->dest + self->table->dest[i * n_rows],
-                       from + i * n * plan->job.source_size, n);
-  return TRUE;
 }
 
 static void
@@ -505,7 +432,7 @@ copy_box (const Box       *self,
   gsize size = plan->unit_source_size;
   guint8 *to = dest != NULL ? dest : work->gathered;
 
-  if (dest == NULL && !plan->job.streams)
+  if (dest == NULL && !plan->streams)
     {
       move_rows (self, size);
       return;
@@ -516,33 +443,12 @@ copy_box (const Box       *self,
     put_box (self, to);
 }
 
-/* Whether the elements of a box are contiguous in the source, in their order. */
+/* Checks if the elements of a box are contiguous in the source, in their order. */
 static gboolean
 is_source_run (const Box *self)
 {
-  return self->n_rows == 1 && self->is_in_order
+  return self->n_rows == 1
          && self->source_step == (gssize) self->place->plan->unit_source_size;
-}
-
-/* Each unit from where it is, to a buffer, or to where it belongs if that is NULL. */
-static void
-convert_units (const Box *self,
-               guint8    *to)
-{
-  const MtlCopyPlan *plan = self->place->plan;
-  const Table *table = self->table;
-  gssize size = plan->unit * plan->job.item_size;
-  gssize step = to != NULL ? self->buffer_step * size : self->dest_step;
-
-  for (gsize i = 0; i < self->n_rows; i++)
-    {
-      const guint8 *source = self->place->source + table->source[i];
-      gsize first = self->is_in_order ? i * self->row : (gsize) table->buffer[i];
-      guint8 *dest = to != NULL ? to + first * size : self->dest + table->dest[i];
-
-      for (gsize k = 0; k < self->row; k++, dest += step, source += self->source_step)
-        mtl_convert_items (&plan->job, dest, source, plan->unit);
-    }
 }
 
 static void
@@ -554,32 +460,18 @@ convert_box (const Box       *self,
   gsize n = self->n_units * plan->unit;
   const guint8 *from = self->place->source;
 
-  if (plan->unit >= LONG_UNIT && plan->unit_source_size >= LARGE_UNIT)
-    {
-      guint8 *to = dest == NULL && plan->job.streams ? work->converted : dest;
-
-      convert_units (self, to);
-      if (dest == NULL && to != NULL)
-        put_box (self, to);
-      return;
-    }
-
   if (!is_source_run (self))
     {
       from = work->gathered;
       gather_box (self, work->gathered, plan->unit_source_size);
     }
 
-  if (dest != NULL)
-    mtl_convert_items (&plan->job, dest, from, n);
-  else if (plan->is_dense || !convert_runs (self, from))
-    {
-      mtl_convert_items (&plan->job, work->converted, from, n);
-      put_box (self, work->converted);
-    }
+  mtl_convert_items (plan, dest != NULL ? dest : work->converted, from, n);
+  if (dest == NULL)
+    put_box (self, work->converted);
 }
 
-/* Writes what is gathered, and converted, as often as the source is repeated. */
+/* Gathers and converts units once, and writes them as often as the source is repeated. */
 static void __attribute__ ((noinline))
 repeat_box (const Box       *self,
             const Workspace *work)
@@ -591,9 +483,9 @@ repeat_box (const Box       *self,
   Box box = *self;
 
   gather_box (self, work->gathered, plan->unit_source_size);
-  if (plan->job.convert != NULL)
+  if (plan->convert != NULL)
     {
-      mtl_convert_items (&plan->job, work->converted, work->gathered, n);
+      mtl_convert_items (plan, work->converted, work->gathered, n);
       from = work->converted;
     }
 
@@ -621,106 +513,60 @@ move_box (const Workspace *work,
     }
 
   if (sink != NULL)
-    dest = sink->buffer + sink->fill;
-  else if (plan->is_dense && !plan->job.streams)
+    {
+      mtl_sink_go_to (sink, place->dest);
+      dest = sink->buffer + sink->fill;
+    }
+  else if (plan->is_dense && !plan->streams)
     dest = place->dest;
 
-  if (plan->job.convert != NULL)
+  if (plan->convert != NULL)
     convert_box (&box, work, dest);
   else
     copy_box (&box, work, dest);
 
   if (sink != NULL)
-    mtl_sink_take_prefetching (sink, box.n_units * plan->unit * plan->job.item_size,
-                               (gpointer) ((guintptr) place->source + MTL_SINK_AHEAD), plan->line_ahead);
+    mtl_sink_take (sink, box.n_units * plan->unit * plan->item_size,
+                   (gpointer) ((guintptr) place->source + MTL_SINK_AHEAD), plan->line_ahead);
 }
 
 static void
-move_all (const Workspace *work,
-          Place           *place,
-          gsize            n)
+move_boxes (const Workspace *work,
+            gsize            first,
+            gsize            n)
 {
+  Place place;
+
+  mtl_place_go_to (&place, work->plan, first);
   for (gsize i = 0; i < n; i++)
     {
-      move_box (work, place);
-      mtl_place_go_on (place, 1);
+      move_box (work, &place);
+      mtl_place_go_on (&place, 1);
     }
 }
 
-/* Functions of their own have the buffers, since small copies are faster without. */
-
+/* The buffers have a frame of their own, since small copies are faster without. */
 static void __attribute__ ((noinline))
-move_to_sink (Workspace *work,
-              Place     *place,
-              gsize      n)
+move_through_buffers (Workspace *work,
+                      gsize      first,
+                      gsize      n)
 {
-  Sink sink;
-
-  mtl_sink_open (&sink, place->dest);
-  work->sink = &sink;
-  move_all (work, place, n);
-  mtl_sink_close (&sink);
-}
-
-static void __attribute__ ((noinline))
-move_by_buffers (Workspace *work,
-                 Place     *place,
-                 gsize      n)
-{
+  const MtlCopyPlan *plan = work->plan;
   guint8 gathered[MTL_COPY_BOX_BYTES + MTL_LINE] MTL_ALIGNED;
   guint8 converted[MTL_COPY_BOX_BYTES + MTL_LINE] MTL_ALIGNED;
+  Sink sink;
 
   work->gathered = gathered;
   work->converted = converted;
-  if (work->plan->job.streams && work->plan->is_contiguous && work->plan->is_dense)
-    move_to_sink (work, place, n);
-  else
-    move_all (work, place, n);
-}
-
-static void
-move (Workspace *work,
-      Place     *place,
-      gsize      n)
-{
-  const MtlCopyPlan *plan = work->plan;
-
-  if (plan->job.convert != NULL || plan->job.streams || plan->repeat_axis >= 0)
-    move_by_buffers (work, place, n);
-  else
-    move_all (work, place, n);
-}
-
-static void __attribute__ ((noinline))
-move_with_edges (Workspace *work,
-                 Place     *place,
-                 gsize      n)
-{
-  Table edge;
-
-  memset (edge.extents, 0, sizeof edge.extents);
-  work->edge = &edge;
-  move (work, place, n);
-}
-
-/* Whether some boxes are smaller. */
-static gboolean
-has_edges (const MtlCopyPlan *plan)
-{
-  for (guint i = 0; i < plan->n_inner; i++)
+  if (plan->streams && plan->is_dense && plan->repeat_axis < 0)
     {
-      gsize extent = plan->axes[plan->inner[i]].extent, part = plan->part[plan->inner[i]];
-
-      if (part < extent && extent % part != 0)
-        return TRUE;
+      work->sink = &sink;
+      mtl_sink_open (&sink, NULL);
     }
-
-  return FALSE;
+  move_boxes (work, first, n);
+  if (work->sink != NULL)
+    mtl_sink_close (&sink);
 }
-
-void MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
-                         gsize              first,
-                         gsize              n);
 
 void
 MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
@@ -728,17 +574,15 @@ MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
                     gsize              n)
 {
   gsize parts[MTL_COPY_BOX_AXES];
-  Table whole;
-  Workspace work = { .plan = plan, .whole = &whole };
-  Place place;
+  Table whole, edge;
+  Workspace work = { .plan = plan, .whole = &whole, .edge = &edge };
 
   for (guint i = 0; i < plan->n_inner; i++)
-    parts[i] = plan->part[plan->inner[i]];
+    parts[i] = plan->parts[plan->inner[i]];
   fill_table (&whole, plan, parts);
-  mtl_place_go_to (&place, plan, first);
-
-  if (has_edges (plan))
-    move_with_edges (&work, &place, n);
+  memset (edge.extents, 0, sizeof edge.extents);
+  if (plan->convert != NULL || plan->streams || plan->repeat_axis >= 0)
+    move_through_buffers (&work, first, n);
   else
-    move (&work, &place, n);
+    move_boxes (&work, first, n);
 }

@@ -17,82 +17,39 @@ typedef guint16 Items2 __attribute__ ((vector_size (16)));
 typedef guint32 Items4 __attribute__ ((vector_size (16)));
 typedef guint64 Items8 __attribute__ ((vector_size (16)));
 
-/* Which elements to take from two vectors of 16 / size elements each. An index of 0
- * stands for any element. */
-#define EVEN_1 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
-#define ODD_1 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
-#define LOW_1 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define HIGH_1 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#define EVEN_2 0, 2, 4, 6, 8, 10, 12, 14
-#define ODD_2 1, 3, 5, 7, 9, 11, 13, 15
-#define LOW_2 0, 8, 1, 9, 2, 10, 3, 11
-#define HIGH_2 4, 12, 5, 13, 6, 14, 7, 15
-#define EVEN_4 0, 2, 4, 6
-#define ODD_4 1, 3, 5, 7
-#define LOW_4 0, 4, 1, 5
-#define HIGH_4 2, 6, 3, 7
-#define EVEN_8 0, 2
-#define ODD_8 1, 3
-#define LOW_8 0, 2
-#define HIGH_8 1, 3
+/* Which elements to take from two vectors of n elements each: i counts those of the result. */
+#define EVEN(i, n) (2 * (i))
+#define ODD(i, n) (2 * (i) + 1)
+#define LOW(i, n) ((i) / 2 + (i) % 2 * (n))
+#define HIGH(i, n) ((n) / 2 + LOW (i, n))
 
 /* Takes one of three channels: from the first two vectors, then from the third. */
-#define SPLIT_0A_1 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0
-#define SPLIT_0B_1 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29
-#define SPLIT_1A_1 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0
-#define SPLIT_1B_1 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30
-#define SPLIT_2A_1 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0
-#define SPLIT_2B_1 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31
-#define SPLIT_0A_2 0, 3, 6, 9, 12, 15, 0, 0
-#define SPLIT_0B_2 0, 1, 2, 3, 4, 5, 10, 13
-#define SPLIT_1A_2 1, 4, 7, 10, 13, 0, 0, 0
-#define SPLIT_1B_2 0, 1, 2, 3, 4, 8, 11, 14
-#define SPLIT_2A_2 2, 5, 8, 11, 14, 0, 0, 0
-#define SPLIT_2B_2 0, 1, 2, 3, 4, 9, 12, 15
-#define SPLIT_0A_4 0, 3, 6, 0
-#define SPLIT_0B_4 0, 1, 2, 5
-#define SPLIT_1A_4 1, 4, 7, 0
-#define SPLIT_1B_4 0, 1, 2, 6
-#define SPLIT_2A_4 2, 5, 0, 0
-#define SPLIT_2B_4 0, 1, 4, 7
-#define SPLIT_0A_8 0, 3
-#define SPLIT_0B_8 0, 1
-#define SPLIT_1A_8 1, 0
-#define SPLIT_1B_8 0, 2
-#define SPLIT_2A_8 2, 0
-#define SPLIT_2B_8 0, 3
+#define SPLIT_IS_A(i, n, channel) (3 * (i) + (channel) < 2 * (n))
+#define SPLIT_A(i, n, channel) (SPLIT_IS_A (i, n, channel) ? 3 * (i) + (channel) : 0)
+#define SPLIT_B(i, n, channel) (SPLIT_IS_A (i, n, channel) ? (i) : 3 * (i) + (channel) - (n))
 
-/* Joins three channels to the first, second or third vector: the first two channels,
- * then the third. */
-#define JOIN_0A_1 0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5
-#define JOIN_0B_1 0, 1, 16, 3, 4, 17, 6, 7, 18, 9, 10, 19, 12, 13, 20, 15
-#define JOIN_1A_1 21, 0, 6, 22, 0, 7, 23, 0, 8, 24, 0, 9, 25, 0, 10, 26
-#define JOIN_1B_1 0, 21, 2, 3, 22, 5, 6, 23, 8, 9, 24, 11, 12, 25, 14, 15
-#define JOIN_2A_1 0, 11, 27, 0, 12, 28, 0, 13, 29, 0, 14, 30, 0, 15, 31, 0
-#define JOIN_2B_1 26, 1, 2, 27, 4, 5, 28, 7, 8, 29, 10, 11, 30, 13, 14, 31
-#define JOIN_0A_2 0, 8, 0, 1, 9, 0, 2, 10
-#define JOIN_0B_2 0, 1, 8, 3, 4, 9, 6, 7
-#define JOIN_1A_2 0, 3, 11, 0, 4, 12, 0, 5
-#define JOIN_1B_2 10, 1, 2, 11, 4, 5, 12, 7
-#define JOIN_2A_2 13, 0, 6, 14, 0, 7, 15, 0
-#define JOIN_2B_2 0, 13, 2, 3, 14, 5, 6, 15
-#define JOIN_0A_4 0, 4, 0, 1
-#define JOIN_0B_4 0, 1, 4, 3
-#define JOIN_1A_4 5, 0, 2, 6
-#define JOIN_1B_4 0, 5, 2, 3
-#define JOIN_2A_4 0, 3, 7, 0
-#define JOIN_2B_4 6, 1, 2, 7
-#define JOIN_0A_8 0, 2
-#define JOIN_0B_8 0, 1
-#define JOIN_1A_8 0, 1
-#define JOIN_1B_8 2, 1
-#define JOIN_2A_8 3, 0
-#define JOIN_2B_8 0, 3
+/* Joins three channels to one of three vectors: the first two channels, then the third. */
+#define JOIN_CHANNEL(i, n, vector) (((vector) * (n) + (i)) % 3)
+#define JOIN_PIXEL(i, n, vector) (((vector) * (n) + (i)) / 3)
+#define JOIN_A(i, n, vector) \
+  (JOIN_CHANNEL (i, n, vector) < 2 \
+     ? JOIN_CHANNEL (i, n, vector) * (n) + JOIN_PIXEL (i, n, vector) : 0)
+#define JOIN_B(i, n, vector) \
+  (JOIN_CHANNEL (i, n, vector) < 2 ? (i) : (n) + JOIN_PIXEL (i, n, vector))
 
-#define SHUFFLE(size, a, b, ...) \
-  ((MtlBytes16) __builtin_shufflevector ((Items##size) (a), (Items##size) (b), __VA_ARGS__))
-#define SHUFFLE3(size, name, v) \
-  SHUFFLE (size, SHUFFLE (size, v[0], v[1], name##A_##size), v[2], name##B_##size)
+/* Lists for the elements of a vector by their size. */
+#define LIST_1(...) MTL_16 (__VA_ARGS__)
+#define LIST_2(...) MTL_8 (__VA_ARGS__)
+#define LIST_4(...) MTL_4 (__VA_ARGS__)
+#define LIST_8(...) MTL_2 (__VA_ARGS__)
+
+#define SHUFFLE_TO(size, a, b, name, ...) \
+  ((MtlBytes16) __builtin_shufflevector ((Items##size) (a), (Items##size) (b), \
+                                         LIST_##size (name, 0, __VA_ARGS__)))
+#define SHUFFLE(size, a, b, name) SHUFFLE_TO (size, a, b, name, 16 / size)
+#define SHUFFLE3(size, name, k, v) \
+  SHUFFLE_TO (size, SHUFFLE_TO (size, v[0], v[1], name##_A, 16 / size, k), v[2], name##_B, \
+              16 / size, k)
 
 /* As many vectors as channels, in and out. */
 #define DEFINE_SHUFFLES(size) \
@@ -103,25 +60,25 @@ split_##size (MtlBytes16       *out, \
 { \
   if (n == 2) \
     { \
-      out[0] = SHUFFLE (size, in[0], in[1], EVEN_##size); \
-      out[1] = SHUFFLE (size, in[0], in[1], ODD_##size); \
+      out[0] = SHUFFLE (size, in[0], in[1], EVEN); \
+      out[1] = SHUFFLE (size, in[0], in[1], ODD); \
     } \
   else if (n == 3) \
     { \
-      out[0] = SHUFFLE3 (size, SPLIT_0, in); \
-      out[1] = SHUFFLE3 (size, SPLIT_1, in); \
-      out[2] = SHUFFLE3 (size, SPLIT_2, in); \
+      out[0] = SHUFFLE3 (size, SPLIT, 0, in); \
+      out[1] = SHUFFLE3 (size, SPLIT, 1, in); \
+      out[2] = SHUFFLE3 (size, SPLIT, 2, in); \
     } \
   else \
     { \
-      MtlBytes16 even_low = SHUFFLE (size, in[0], in[1], EVEN_##size); \
-      MtlBytes16 even_high = SHUFFLE (size, in[2], in[3], EVEN_##size); \
-      MtlBytes16 odd_low = SHUFFLE (size, in[0], in[1], ODD_##size); \
-      MtlBytes16 odd_high = SHUFFLE (size, in[2], in[3], ODD_##size); \
-      out[0] = SHUFFLE (size, even_low, even_high, EVEN_##size); \
-      out[1] = SHUFFLE (size, odd_low, odd_high, EVEN_##size); \
-      out[2] = SHUFFLE (size, even_low, even_high, ODD_##size); \
-      out[3] = SHUFFLE (size, odd_low, odd_high, ODD_##size); \
+      MtlBytes16 even_low = SHUFFLE (size, in[0], in[1], EVEN); \
+      MtlBytes16 even_high = SHUFFLE (size, in[2], in[3], EVEN); \
+      MtlBytes16 odd_low = SHUFFLE (size, in[0], in[1], ODD); \
+      MtlBytes16 odd_high = SHUFFLE (size, in[2], in[3], ODD); \
+      out[0] = SHUFFLE (size, even_low, even_high, EVEN); \
+      out[1] = SHUFFLE (size, odd_low, odd_high, EVEN); \
+      out[2] = SHUFFLE (size, even_low, even_high, ODD); \
+      out[3] = SHUFFLE (size, odd_low, odd_high, ODD); \
     } \
 } \
 \
@@ -132,25 +89,25 @@ join_##size (MtlBytes16       *out, \
 { \
   if (n == 2) \
     { \
-      out[0] = SHUFFLE (size, in[0], in[1], LOW_##size); \
-      out[1] = SHUFFLE (size, in[0], in[1], HIGH_##size); \
+      out[0] = SHUFFLE (size, in[0], in[1], LOW); \
+      out[1] = SHUFFLE (size, in[0], in[1], HIGH); \
     } \
   else if (n == 3) \
     { \
-      out[0] = SHUFFLE3 (size, JOIN_0, in); \
-      out[1] = SHUFFLE3 (size, JOIN_1, in); \
-      out[2] = SHUFFLE3 (size, JOIN_2, in); \
+      out[0] = SHUFFLE3 (size, JOIN, 0, in); \
+      out[1] = SHUFFLE3 (size, JOIN, 1, in); \
+      out[2] = SHUFFLE3 (size, JOIN, 2, in); \
     } \
   else \
     { \
-      MtlBytes16 even_low = SHUFFLE (size, in[0], in[2], LOW_##size); \
-      MtlBytes16 even_high = SHUFFLE (size, in[0], in[2], HIGH_##size); \
-      MtlBytes16 odd_low = SHUFFLE (size, in[1], in[3], LOW_##size); \
-      MtlBytes16 odd_high = SHUFFLE (size, in[1], in[3], HIGH_##size); \
-      out[0] = SHUFFLE (size, even_low, odd_low, LOW_##size); \
-      out[1] = SHUFFLE (size, even_low, odd_low, HIGH_##size); \
-      out[2] = SHUFFLE (size, even_high, odd_high, LOW_##size); \
-      out[3] = SHUFFLE (size, even_high, odd_high, HIGH_##size); \
+      MtlBytes16 even_low = SHUFFLE (size, in[0], in[2], LOW); \
+      MtlBytes16 even_high = SHUFFLE (size, in[0], in[2], HIGH); \
+      MtlBytes16 odd_low = SHUFFLE (size, in[1], in[3], LOW); \
+      MtlBytes16 odd_high = SHUFFLE (size, in[1], in[3], HIGH); \
+      out[0] = SHUFFLE (size, even_low, odd_low, LOW); \
+      out[1] = SHUFFLE (size, even_low, odd_low, HIGH); \
+      out[2] = SHUFFLE (size, even_high, odd_high, LOW); \
+      out[3] = SHUFFLE (size, even_high, odd_high, HIGH); \
     } \
 }
 
@@ -195,10 +152,21 @@ typedef struct
   guint8 *dest;
   const guint8 *source;
   gsize n_pixels;
-  gssize plane;      /* from one channel to the next, in planes */
-  gssize ahead;      /* what to prefetch, from what is read */
-  gboolean has_more; /* whether the source has pixels after these */
+  gssize plane;      /* bytes from one channel to the next, in planes */
+  gssize ahead;      /* the distance at which to prefetch */
+  gboolean streams;  /* whole lines bypass the caches */
 } Pixels;
+
+MTL_INLINE void
+put (guint8     *to,
+     MtlBytes16  value,
+     gboolean    streams)
+{
+  if (streams)
+    mtl_stream16 (to, value);
+  else
+    mtl_store16 (to, value);
+}
 
 /* 16 bytes of each channel. */
 MTL_INLINE void
@@ -212,17 +180,6 @@ split_vector (MtlBytes16   *out,
   for (int i = 0; i < n; i++)
     in[i] = mtl_load16 (source + i * 16);
   split (out, in, n, size);
-}
-
-MTL_INLINE void
-put (guint8     *to,
-     MtlBytes16  value,
-     gboolean    streams)
-{
-  if (streams)
-    mtl_stream16 (to, value);
-  else
-    mtl_store16 (to, value);
 }
 
 /* Writes a line of each channel that is kept. */
@@ -255,7 +212,7 @@ split_pixels_of (const Pixels *self,
                  gboolean      streams)
 {
   /* The last pixel may lack the channels that are not kept. */
-  gsize n_whole = self->n_pixels - (n_kept < n && !self->has_more);
+  gsize n_whole = self->n_pixels - (n_kept < n);
   gsize n_bytes = n_whole * size / 16 * 16; /* per plane */
   gsize i = 0;
 
@@ -296,7 +253,7 @@ split_pixels_of_size (const Pixels *self,
     }
 }
 
-/* From byte i of each plane on. */
+/* The vectors that begin at byte i of each plane. */
 MTL_INLINE void
 join_vectors (const Pixels *self,
               gsize         i,
@@ -318,7 +275,6 @@ join_vectors (const Pixels *self,
     put (self->dest + i * n + k * 16, out[k], streams);
 }
 
-/* Only whole lines are streamed. */
 MTL_INLINE void
 join_pixels_of (const Pixels *self,
                 int           n,
@@ -326,13 +282,10 @@ join_pixels_of (const Pixels *self,
                 gboolean      streams)
 {
   gsize n_bytes = self->n_pixels * size; /* per plane */
-  gsize n_streamed = streams ? n_bytes / MTL_LINE * MTL_LINE : 0;
   gsize i = 0;
 
-  for (; i < n_streamed; i += 16)
-    join_vectors (self, i, n, size, TRUE);
   for (; i + 16 <= n_bytes; i += 16)
-    join_vectors (self, i, n, size, FALSE);
+    join_vectors (self, i, n, size, streams);
   for (; i < n_bytes; i += size)
     for (int k = 0; k < n; k++)
       memcpy (self->dest + i * n + k * size, self->source + k * self->plane + i, size);
@@ -352,14 +305,18 @@ join_pixels_of_size (const Pixels *self,
     }
 }
 
-/* Makes the size and `streams`, the last arguments, constants. */
+/* Makes the last two arguments, the size and `streams`, constants. */
 #define CALL_FOR_SIZE(size, streams, function, ...) \
-  switch (size) \
+  switch (2 * (size) + ((streams) ? 1 : 0)) \
     { \
-    case 1: function (__VA_ARGS__, 1, streams); break; \
-    case 2: function (__VA_ARGS__, 2, streams); break; \
-    case 4: function (__VA_ARGS__, 4, streams); break; \
-    default: function (__VA_ARGS__, 8, streams); break; \
+    case 2: function (__VA_ARGS__, 1, FALSE); break; \
+    case 3: function (__VA_ARGS__, 1, TRUE); break; \
+    case 4: function (__VA_ARGS__, 2, FALSE); break; \
+    case 5: function (__VA_ARGS__, 2, TRUE); break; \
+    case 8: function (__VA_ARGS__, 4, FALSE); break; \
+    case 9: function (__VA_ARGS__, 4, TRUE); break; \
+    case 16: function (__VA_ARGS__, 8, FALSE); break; \
+    default: function (__VA_ARGS__, 8, TRUE); break; \
     }
 
 static void
@@ -368,17 +325,7 @@ split_pixels (const Pixels *self,
               int           n_kept,
               gsize         size)
 {
-  CALL_FOR_SIZE (size, FALSE, split_pixels_of_size, self, n, n_kept);
-}
-
-/* Each plane begins at a line. */
-static void
-stream_split_pixels (const Pixels *self,
-                     int           n,
-                     int           n_kept,
-                     gsize         size)
-{
-  CALL_FOR_SIZE (size, TRUE, split_pixels_of_size, self, n, n_kept);
+  CALL_FOR_SIZE (size, self->streams, split_pixels_of_size, self, n, n_kept);
 }
 
 static void
@@ -386,79 +333,9 @@ join_pixels (const Pixels *self,
              int           n,
              gsize         size)
 {
-  CALL_FOR_SIZE (size, FALSE, join_pixels_of_size, self, n);
+  CALL_FOR_SIZE (size, self->streams, join_pixels_of_size, self, n);
 }
 
-/* The first pixel begins at a line. */
-static void
-stream_join_pixels (const Pixels *self,
-                    int           n,
-                    gsize         size)
-{
-  CALL_FOR_SIZE (size, TRUE, join_pixels_of_size, self, n);
-}
-
-static Pixels
-get_part (const Pixels *self,
-          gsize         first,
-          gsize         n_pixels,
-          gsize         dest_step,
-          gsize         source_step)
-{
-  Pixels part = *self;
-
-  part.dest += first * dest_step;
-  part.source += first * source_step;
-  part.n_pixels = n_pixels;
-  part.has_more |= first + n_pixels < self->n_pixels;
-  return part;
-}
-
-/* If planes begin within lines, parts of them are assembled in the L1 cache first. */
-#define PART_SIZE 2048
-
-static void
-stream_split_parts (const Pixels *self,
-                    int           n,
-                    int           n_kept,
-                    gsize         size)
-{
-  guint8 buffer[4][PART_SIZE] MTL_ALIGNED;
-
-  for (gsize i = 0; i < self->n_pixels; i += PART_SIZE / size)
-    {
-      Pixels part = get_part (self, i, MIN (PART_SIZE / size, self->n_pixels - i), size, n * size);
-      guint8 *dest = part.dest;
-
-      part.dest = buffer[0];
-      part.plane = PART_SIZE;
-      split_pixels (&part, n, n_kept, size);
-      for (int k = 0; k < n_kept; k++)
-        mtl_stream_row (dest + k * self->plane, buffer[k], part.n_pixels * size);
-    }
-}
-
-/* Starts streaming at the first line of the first plane. */
-static void
-stream_split (const Pixels *self,
-              int           n,
-              int           n_kept,
-              gsize         size)
-{
-  gsize head = MIN (mtl_bytes_to_line (self->dest) / size, self->n_pixels);
-  Pixels first = get_part (self, 0, head, size, n * size);
-  Pixels rest = get_part (self, head, self->n_pixels - head, size, n * size);
-
-  if (head > 0)
-    split_pixels (&first, n, n_kept, size);
-  if (rest.n_pixels > 0 && mtl_bytes_to_line (rest.dest) == 0
-      && (n_kept == 1 || self->plane % MTL_LINE == 0))
-    stream_split_pixels (&rest, n, n_kept, size);
-  else
-    stream_split_parts (&rest, n, n_kept, size);
-}
-
-/* Takes every n-th element. */
 void
 MTL_KERNEL (gather) (guint8       *dest,
                      const guint8 *source,
@@ -468,74 +345,54 @@ MTL_KERNEL (gather) (guint8       *dest,
                      gssize        ahead,
                      gboolean      streams)
 {
-  Pixels pixels = { dest, source, n_items, 0, ahead, FALSE };
+  const Pixels pixels = { dest, source, n_items, 0, ahead, streams };
 
-  if (streams)
-    stream_split (&pixels, n, 1, size);
-  else
-    split_pixels (&pixels, n, 1, size);
+  split_pixels (&pixels, n, 1, size);
 }
 
-void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
-
+/* [rows, every nth element] */
 void
-MTL_KERNEL (deinterleave) (const MtlCopyJob *job)
+MTL_KERNEL (nth) (const MtlCopyGrid *grid)
 {
-  int n = job->axes[1].source_step / (gssize) job->item_size, n_kept = job->axes[0].extent;
-  Pixels pixels = { job->dest, job->source, job->axes[1].extent, job->axes[0].dest_step,
-                    mtl_choose_ahead_within (job->axes[1].extent * job->item_size), FALSE };
+  const MtlAxis rows = grid->rows, items = grid->items;
+  gsize size = grid->plan->item_size;
+  gssize ahead = mtl_choose_ahead (items.extent, items.source_step, rows.source_step);
 
-  if (job->streams)
-    stream_split (&pixels, n, n_kept, job->item_size);
-  else
-    split_pixels (&pixels, n, n_kept, job->item_size);
+  for (gsize i = 0; i < rows.extent; i++)
+    MTL_KERNEL (gather) (grid->dest + (gssize) i * rows.dest_step,
+                         grid->source + (gssize) i * rows.source_step, items.extent,
+                         (int) (items.source_step / (gssize) size), size, ahead, grid->streams);
 }
 
-/* Starts streaming at the first pixel that begins at a line, if there is one. */
-static void
-stream_join (const Pixels *self,
-             int           n,
-             gsize         size)
+/* Streamed pixels are pieces of longer rows. */
+static gssize
+choose_ahead (const MtlCopyPlan *plan,
+              gsize              n_pixels)
 {
-  gsize head = 0, max_head = MIN (MTL_LINE, self->n_pixels);
-  guint8 buffer[4 * PART_SIZE] MTL_ALIGNED;
-
-  while (head < max_head && mtl_bytes_to_line (self->dest + head * n * size) != 0)
-    head++;
-  if (head < max_head)
-    {
-      Pixels first = get_part (self, 0, head, n * size, size);
-      Pixels rest = get_part (self, head, self->n_pixels - head, n * size, size);
-
-      join_pixels (&first, n, size);
-      stream_join_pixels (&rest, n, size);
-      return;
-    }
-
-  for (gsize i = 0; i < self->n_pixels; i += PART_SIZE / size)
-    {
-      Pixels part = get_part (self, i, MIN (PART_SIZE / size, self->n_pixels - i), n * size, size);
-      guint8 *dest = part.dest;
-
-      part.dest = buffer;
-      join_pixels (&part, n, size);
-      mtl_stream_row (dest, buffer, part.n_pixels * n * size);
-    }
+  return plan->streams ? MTL_AHEAD : mtl_choose_ahead_within (n_pixels * plan->item_size);
 }
 
-void MTL_KERNEL (interleave) (const MtlCopyJob *job);
-
+/* [channels, pixels], from interleaved channels to planes. */
 void
-MTL_KERNEL (interleave) (const MtlCopyJob *job)
+MTL_KERNEL (deinterleave) (const MtlCopyGrid *grid)
 {
-  int n = job->axes[1].extent;
-  Pixels pixels = { job->dest, job->source, job->axes[0].extent, job->axes[1].source_step,
-                    mtl_choose_ahead_within (job->axes[0].extent * job->item_size), FALSE };
+  gsize size = grid->plan->item_size;
+  const Pixels pixels = { grid->dest, grid->source, grid->items.extent, grid->rows.dest_step,
+                          choose_ahead (grid->plan, grid->items.extent), grid->streams };
 
-  if (job->streams)
-    stream_join (&pixels, n, job->item_size);
-  else
-    join_pixels (&pixels, n, job->item_size);
+  split_pixels (&pixels, (int) (grid->items.source_step / (gssize) size),
+                (int) grid->rows.extent, size);
+}
+
+/* [pixels, channels], the reverse. */
+void
+MTL_KERNEL (interleave) (const MtlCopyGrid *grid)
+{
+  gsize size = grid->plan->item_size;
+  const Pixels pixels = { grid->dest, grid->source, grid->rows.extent, grid->items.source_step,
+                          choose_ahead (grid->plan, grid->rows.extent), grid->streams };
+
+  join_pixels (&pixels, (int) grid->items.extent, size);
 }
 
 #endif

@@ -38,3 +38,24 @@ mtl_copy_few (guint8       *dest,
 
 #undef MTL_MOVE_TWICE
 }
+
+/* Copies elements of a constant size with any steps, four at a time, since compilers do not do
+ * that. */
+static inline __attribute__ ((always_inline, unused)) void
+mtl_copy_elements (guint8       *dest,
+                   const guint8 *source,
+                   gsize         n,
+                   gssize        dest_step,
+                   gssize        source_step,
+                   gsize         size)
+{
+  for (; n >= 4; n -= 4, dest += 4 * dest_step, source += 4 * source_step)
+    {
+      memcpy (dest, source, size);
+      memcpy (dest + dest_step, source + source_step, size);
+      memcpy (dest + 2 * dest_step, source + 2 * source_step, size);
+      memcpy (dest + 3 * dest_step, source + 3 * source_step, size);
+    }
+  for (; n > 0; n--, dest += dest_step, source += source_step)
+    memcpy (dest, source, size);
+}

@@ -6,21 +6,6 @@
 
 /* The table of kernels of one instruction set. */
 
-void MTL_KERNEL (contiguous) (const MtlCopyJob *job);
-void MTL_KERNEL (rows) (const MtlCopyJob *job);
-void MTL_KERNEL (broadcast) (const MtlCopyJob *job);
-void MTL_KERNEL (strided) (const MtlCopyJob *job);
-void MTL_KERNEL (convert) (const MtlCopyJob *job);
-void MTL_KERNEL (interleave) (const MtlCopyJob *job);
-void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
-void MTL_KERNEL (swap_channels) (const MtlCopyJob *job);
-void MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
-                         gsize              first,
-                         gsize              n);
-void MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
-                         gsize              first,
-                         gsize              n);
-
 /* Orders streamed data before later writes, once for each run. */
 static void
 fence (void)
@@ -35,17 +20,29 @@ fence (void)
 
 const MtlCopyKernels MTL_KERNEL (kernels) = {
   .name = MTL_COPY_STRING (MTL_COPY_SET),
-  .contiguous = MTL_KERNEL (contiguous),
-  .rows = MTL_KERNEL (rows),
-  .broadcast = MTL_KERNEL (broadcast),
-  .strided = MTL_KERNEL (strided),
-  .convert = MTL_KERNEL (convert),
-  .boxes = MTL_KERNEL (boxes),
+  .copy_grids = MTL_KERNEL (grids),
+  .blocks = {
+    [MTL_COPY_BYTES] = MTL_KERNEL (bytes),
 #if MTL_COPY_WIDTH > 0
-  .tiles = MTL_KERNEL (tiles),
-  .interleave = MTL_KERNEL (interleave),
-  .deinterleave = MTL_KERNEL (deinterleave),
-  .swap_channels = MTL_KERNEL (swap_channels),
+    [MTL_COPY_TILES] = MTL_KERNEL (tiles),
 #endif
+    [MTL_COPY_BOXES] = MTL_KERNEL (boxes),
+  },
+  .grids = {
+    [MTL_COPY_ROWS] = MTL_KERNEL (rows),
+    [MTL_COPY_FILL] = MTL_KERNEL (fill),
+    [MTL_COPY_ELEMENTS] = MTL_KERNEL (elements),
+    [MTL_COPY_CONVERT] = MTL_KERNEL (convert),
+    [MTL_COPY_CONVERT_COLUMNS] = MTL_KERNEL (convert_columns),
+    [MTL_COPY_CONVERT_FILL] = MTL_KERNEL (convert_fill),
+#if MTL_COPY_WIDTH > 0
+    [MTL_COPY_NTH] = MTL_KERNEL (nth),
+    [MTL_COPY_REVERSE] = MTL_KERNEL (reverse),
+    [MTL_COPY_3_OF_4] = MTL_KERNEL (three_of_four),
+    [MTL_COPY_INTERLEAVE] = MTL_KERNEL (interleave),
+    [MTL_COPY_DEINTERLEAVE] = MTL_KERNEL (deinterleave),
+    [MTL_COPY_SWAP] = MTL_KERNEL (swap),
+#endif
+  },
   .fence = fence,
 };

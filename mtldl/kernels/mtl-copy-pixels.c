@@ -5,8 +5,8 @@
 #include "mtl-copy-set-private.h"
 
 /* Rows whose elements stay near each other: reversed rows, pixels with swapped
- * channels (BGR to RGB), three bytes of four (RGB of RGBA), and packed elements whose
- * size is not a power of two. Shuffles of 16 bytes, which are as fast as the memory. */
+ * channels (BGR to RGB), and three bytes of four (RGB of RGBA). Shuffles of 16 bytes, which are
+ * as fast as the memory. */
 
 #if MTL_COPY_WIDTH > 0
 
@@ -14,22 +14,26 @@ typedef guint16 Items2 __attribute__ ((vector_size (16)));
 typedef guint32 Items4 __attribute__ ((vector_size (16)));
 typedef guint64 Items8 __attribute__ ((vector_size (16)));
 
-#define SHUFFLE __builtin_shufflevector
+/* Which elements to take of n, or of pixels of n channels. */
+#define REVERSED(i, n) ((n) - 1 - (i))
+#define SWAPPED(i, n) ((i) / (n) * (n) + REVERSED ((i) % (n), n))
+#define THREE_OF_FOUR(i, n) ((i) / 3 * 4 + (i) % 3)
+
+#define SHUFFLE(Items, vector, ...) \
+  ((MtlBytes16) __builtin_shufflevector ((Items) (vector), (Items) (vector), __VA_ARGS__))
+
+/* --- Elements in the reverse order */
 
 MTL_INLINE MtlBytes16
-reverse_vector (MtlBytes16 bytes,
+reverse_vector (MtlBytes16 vector,
                 gsize      size)
 {
-  Items2 items2 = (Items2) bytes;
-  Items4 items4 = (Items4) bytes;
-  Items8 items8 = (Items8) bytes;
-
   switch (size)
     {
-    case 1: return SHUFFLE (bytes, bytes, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    case 2: return (MtlBytes16) SHUFFLE (items2, items2, 7, 6, 5, 4, 3, 2, 1, 0);
-    case 4: return (MtlBytes16) SHUFFLE (items4, items4, 3, 2, 1, 0);
-    default: return (MtlBytes16) SHUFFLE (items8, items8, 1, 0);
+    case 1: return SHUFFLE (MtlBytes16, vector, MTL_16 (REVERSED, 0, 16));
+    case 2: return SHUFFLE (Items2, vector, MTL_8 (REVERSED, 0, 8));
+    case 4: return SHUFFLE (Items4, vector, MTL_4 (REVERSED, 0, 4));
+    default: return SHUFFLE (Items8, vector, MTL_2 (REVERSED, 0, 2));
     }
 }
 
@@ -41,12 +45,12 @@ reverse_16 (guint8       *dest,
   mtl_store16 (dest, reverse_vector (mtl_load16 (end - 16), size));
 }
 
-MTL_INLINE gsize
-reverse_of (guint8       *dest,
-            const guint8 *source,
-            gsize         n,
-            gsize         size,
-            gssize        ahead)
+MTL_INLINE void
+reverse_row (guint8       *dest,
+             const guint8 *source,
+             gsize         n,
+             gsize         size,
+             gssize        ahead)
 {
   const guint8 *end = source + size;
   gsize i = 0;
@@ -60,169 +64,100 @@ reverse_of (guint8       *dest,
   __builtin_prefetch ((gpointer) ((guintptr) end - n * size + (gsize) ahead));
   for (; i + 16 <= n * size; i += 16)
     reverse_16 (dest + i, end - i, size);
-
-  return i / size;
+  for (; i < n * size; i += size)
+    memcpy (dest + i, source - i, size);
 }
 
-/* Reverses the elements. Returns how many were copied, like the following functions. */
-gsize
-MTL_KERNEL (reverse) (guint8       *dest,
-                      const guint8 *source,
-                      gsize         n,
-                      gsize         size,
-                      gssize        ahead)
+/* [rows, elements in the reverse order] */
+void
+MTL_KERNEL (reverse) (const MtlCopyGrid *grid)
 {
-  switch (size)
+  const MtlAxis rows = grid->rows, items = grid->items;
+  gssize ahead = mtl_choose_ahead (items.extent, items.source_step, rows.source_step);
+
+  for (gsize i = 0; i < rows.extent; i++)
     {
-    case 1: return reverse_of (dest, source, n, 1, ahead);
-    case 2: return reverse_of (dest, source, n, 2, ahead);
-    case 4: return reverse_of (dest, source, n, 4, ahead);
-    default: return reverse_of (dest, source, n, 8, ahead);
+      guint8 *dest = grid->dest + (gssize) i * rows.dest_step;
+      const guint8 *source = grid->source + (gssize) i * rows.source_step;
+
+      switch (grid->plan->item_size)
+        {
+        case 1: reverse_row (dest, source, items.extent, 1, ahead); break;
+        case 2: reverse_row (dest, source, items.extent, 2, ahead); break;
+        case 4: reverse_row (dest, source, items.extent, 4, ahead); break;
+        default: reverse_row (dest, source, items.extent, 8, ahead); break;
+        }
     }
 }
 
-/* 16 pixels of four bytes to three bytes each. */
-static gsize
-pack_3_of_4 (guint8       *dest,
-             const guint8 *source,
-             gsize         n)
+/* --- Pixels of three or four bytes */
+
+typedef enum
 {
+  SWAP_3,
+  SWAP_4,
+  TAKE_3_OF_4,
+} Order;
+
+MTL_INLINE MtlBytes16
+shuffle_pixels (MtlBytes16 vector,
+                Order      order)
+{
+  switch (order)
+    {
+    case SWAP_3: return SHUFFLE (MtlBytes16, vector, MTL_16 (SWAPPED, 0, 3));
+    case SWAP_4: return SHUFFLE (MtlBytes16, vector, MTL_16 (SWAPPED, 0, 4));
+    default: return SHUFFLE (MtlBytes16, vector, MTL_16 (THREE_OF_FOUR, 0, 4));
+    }
+}
+
+/* Each vector has the pixels that are whole in it, and is written with other bytes after them, over
+ * which the next one is written. */
+MTL_INLINE void
+copy_pixels (guint8       *dest,
+             const guint8 *source,
+             gsize         n_pixels,
+             Order         order)
+{
+  const gsize dest_size = order == SWAP_4 ? 4 : 3, source_size = order == SWAP_3 ? 3 : 4;
+  const gsize n_whole = 16 / source_size;
   gsize i = 0;
 
-  /* The last pixel may lack its fourth byte. */
-  for (; i + 17 <= n; i += 16)
+  for (; i + 16 / dest_size + 1 <= n_pixels; i += n_whole)
     {
-      const guint8 *from = source + 4 * i;
-      MtlBytes16 a = mtl_load16 (from), b = mtl_load16 (from + 16);
-      MtlBytes16 c = mtl_load16 (from + 32), d = mtl_load16 (from + 48);
-      MtlBytes16 first = SHUFFLE (a, b, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20);
+      const guint8 *from = source + i * source_size;
 
       __builtin_prefetch ((gpointer) ((guintptr) from + MTL_AHEAD));
-      mtl_store16 (dest + 3 * i, first);
-      mtl_store16 (dest + 3 * i + 16, SHUFFLE (b, c, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20,
-                                               21, 22, 24, 25));
-      mtl_store16 (dest + 3 * i + 32, SHUFFLE (c, d, 10, 12, 13, 14, 16, 17, 18, 20, 21, 22, 24,
-                                               25, 26, 28, 29, 30));
+      mtl_store16 (dest + i * dest_size, shuffle_pixels (mtl_load16 (from), order));
     }
-
-  return i;
+  for (; i < n_pixels; i++)
+    for (gsize k = 0; k < dest_size; k++)
+      dest[i * dest_size + k]
+        = source[i * source_size + (order == TAKE_3_OF_4 ? k : dest_size - 1 - k)];
 }
 
-/* Contiguous elements of 3 to 15 bytes. Each is written with the bytes after it in
- * the source, which the next element then overwrites. The bytes between elements can
- * be read if they are elements themselves, or if they are not on a separate page. */
-#define MAX_GAP 4096
-
-gsize
-MTL_KERNEL (pack) (guint8       *dest,
-                   const guint8 *source,
-                   gsize         n,
-                   gssize        source_step,
-                   gsize         size)
-{
-  gsize n_after = (16 + size - 1) / size; /* elements that a store may reach, including its own */
-  gsize n_overlong;
-
-  if (size == 3 && source_step == 4)
-    return pack_3_of_4 (dest, source, n);
-  if (n <= n_after || source_step < (gssize) size || source_step > MAX_GAP)
-    return 0;
-
-  n_overlong = n - n_after;
-  for (gsize i = 0; i < n_overlong; i++)
-    mtl_store16 (dest + i * size, mtl_load16 (source + (gssize) i * source_step));
-
-  return n_overlong;
-}
-
-MTL_INLINE void
-swap_scalar (guint8       *dest,
-             const guint8 *source,
-             gsize         n_pixels,
-             int           n)
-{
-  for (gsize i = 0; i < n_pixels * n; i += n)
-    for (int k = 0; k < n; k++)
-      dest[i + k] = source[i + n - 1 - k];
-}
-
-static void
-swap_3 (guint8       *dest,
-        const guint8 *source,
-        gsize         n)
-{
-  gsize i = 0;
-
-  for (; i + 48 <= 3 * n; i += 48)
-    {
-      MtlBytes16 a = mtl_load16 (source + i), b = mtl_load16 (source + i + 16);
-      MtlBytes16 c = mtl_load16 (source + i + 32);
-      MtlBytes16 middle = SHUFFLE (a, b, 16, 15, 20, 19, 18, 23, 22, 21, 26, 25, 24, 29, 28, 27, 0,
-                                   31);
-
-      __builtin_prefetch ((gpointer) ((guintptr) source + i + MTL_AHEAD));
-      mtl_store16 (dest + i, SHUFFLE (a, b, 2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9, 14, 13, 12, 17));
-      mtl_store16 (dest + i + 16, SHUFFLE (middle, c, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-                                           16, 15));
-      mtl_store16 (dest + i + 32, SHUFFLE (b, c, 14, 19, 18, 17, 22, 21, 20, 25, 24, 23, 28, 27,
-                                           26, 31, 30, 29));
-    }
-  swap_scalar (dest + i, source + i, n - i / 3, 3);
-}
-
-static void
-swap_4 (guint8       *dest,
-        const guint8 *source,
-        gsize         n)
-{
-  gsize i = 0;
-
-  for (; i + 16 <= 4 * n; i += 16)
-    {
-      MtlBytes16 a = mtl_load16 (source + i);
-
-      __builtin_prefetch ((gpointer) ((guintptr) source + i + MTL_AHEAD));
-      mtl_store16 (dest + i, SHUFFLE (a, a, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
-    }
-  swap_scalar (dest + i, source + i, n - i / 4, 4);
-}
-
-static void
-swap_pixels (guint8       *dest,
-             const guint8 *source,
-             gsize         n_pixels,
-             gsize         n)
-{
-  if (n == 3)
-    swap_3 (dest, source, n_pixels);
-  else
-    swap_4 (dest, source, n_pixels);
-}
-
-#define PART_PIXELS 1024
-
-void MTL_KERNEL (swap_channels) (const MtlCopyJob *job);
-
+/* [rows, pixels] */
 void
-MTL_KERNEL (swap_channels) (const MtlCopyJob *job)
+MTL_KERNEL (three_of_four) (const MtlCopyGrid *grid)
 {
-  guint8 buffer[4 * PART_PIXELS] MTL_ALIGNED;
-  gsize n_pixels = job->axes[0].extent, n = job->axes[1].extent;
-  const guint8 *source = job->source - (n - 1); /* the lowest byte */
+  const MtlAxis rows = grid->rows;
 
-  if (!job->streams)
-    {
-      swap_pixels (job->dest, source, n_pixels, n);
-      return;
-    }
+  for (gsize i = 0; i < rows.extent; i++)
+    copy_pixels (grid->dest + (gssize) i * rows.dest_step,
+                 grid->source + (gssize) i * rows.source_step, grid->items.extent, TAKE_3_OF_4);
+}
 
-  for (gsize i = 0; i < n_pixels; i += PART_PIXELS)
-    {
-      gsize part = MIN (PART_PIXELS, n_pixels - i);
+/* [pixels, channels in the reverse order] */
+void
+MTL_KERNEL (swap) (const MtlCopyGrid *grid)
+{
+  gsize n = grid->items.extent;
+  const guint8 *source = grid->source - (n - 1); /* the lowest byte */
 
-      swap_pixels (buffer, source + i * n, part, n);
-      mtl_stream_row (job->dest + i * n, buffer, part * n);
-    }
+  if (n == 3)
+    copy_pixels (grid->dest, source, grid->rows.extent, SWAP_3);
+  else
+    copy_pixels (grid->dest, source, grid->rows.extent, SWAP_4);
 }
 
 #endif

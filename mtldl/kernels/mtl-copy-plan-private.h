@@ -27,12 +27,12 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gsize n_dims; /* at most MTL_COPY_MAX_DIMS */
+  gsize n_dims; /* at most MTL_LAYOUT_MAX_AXES */
   const gint64 *shape;
 
   guint8 *dest; /* the element with all indices 0; any alignment */
   const gint64 *dest_strides; /* in elements */
-  gsize dest_size; /* of an element, in bytes, at least 1 */
+  gsize dest_size; /* an element in bytes, at least 1 */
 
   const guint8 *source;
   const gint64 *source_strides; /* NULL: one element for all, a fill */
@@ -52,6 +52,9 @@ typedef struct
 extern gsize mtl_copy_streaming_threshold;
 extern gsize mtl_copy_slice_size;
 
+/* The name of the way that is taken wherever its condition holds, or NULL. Only tests set it. */
+extern const char *mtl_copy_forced_way;
+
 /* Source and destination share no byte. The source may repeat its own elements. If
  * the destination repeats its own, the last one in C order remains. */
 void  mtl_copy_plan_init         (MtlCopyPlan          *self,
@@ -59,9 +62,6 @@ void  mtl_copy_plan_init         (MtlCopyPlan          *self,
 
 /* 0 if there are no elements. */
 gsize mtl_copy_plan_get_n_slices (const MtlCopyPlan    *self);
-
-/* The size of the destination's elements. */
-gsize mtl_copy_plan_get_n_bytes  (const MtlCopyPlan    *self);
 
 /* How long one thread takes within the caches, roughly, in nanoseconds. */
 gsize mtl_copy_plan_get_duration (const MtlCopyPlan    *self);
@@ -71,8 +71,8 @@ void  mtl_copy_plan_run          (const MtlCopyPlan    *self,
                                   gsize                 begin,
                                   gsize                 end);
 
-/* The kernel that is called, and the whole plan, in words. */
-const char *mtl_copy_plan_get_way  (const MtlCopyPlan *self);
+/* The name of a way, and a whole plan in words. */
+const char *mtl_copy_way_get_name  (MtlCopyWay         way);
 char       *mtl_copy_plan_describe (const MtlCopyPlan *self);
 
 static inline void

@@ -5,13 +5,14 @@
 #include "mtl-copy-kernels-private.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "mtl-fork-private.h"
 
 #ifdef MTL_COPY_HAS_X86_SETS
 #include <cpuid.h>
 
-/* What compilers assume with -march=x86-64-v2. */
+/* Compilers assume this with -march=x86-64-v2. */
 static gboolean
 has_sse4 (void)
 {
@@ -23,7 +24,7 @@ has_sse4 (void)
          && __get_cpuid (0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LAHF_LM) != 0;
 }
 
-/* What they assume with -march=x86-64-v3. Parts of that cannot be queried by name.
+/* They assume this with -march=x86-64-v3. Parts of that cannot be queried by name.
  * Support for AVX2 includes that the system saves the registers. */
 static gboolean
 has_avx2 (void)
@@ -37,7 +38,7 @@ has_avx2 (void)
          && __get_cpuid (0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
 }
 
-/* What they assume with -march=x86-64-v4, and permutations of single bytes, which the
+/* They assume this with -march=x86-64-v4, and permutations of single bytes, which the
  * first processors with AVX-512 lack. */
 static gboolean
 has_avx512 (void)
@@ -48,6 +49,10 @@ has_avx512 (void)
          && __builtin_cpu_supports ("avx512vl");
 }
 #endif
+
+gboolean mtl_copy_streams_pages_in_turn = TRUE;
+gboolean mtl_copy_avoids_strings;
+gboolean mtl_copy_reads_while_streaming = TRUE;
 
 /* The best comes last. */
 static guint
@@ -104,7 +109,7 @@ get_amd_shared_cache_size (void)
 #endif
 
 /* About a core's own cache: a cache that other cores share is mostly no faster than
- * streaming to memory, but AMD's is. What is read must have room beside what is written. */
+ * streaming to memory, but AMD's is. The source must have room beside the destination. */
 static gsize
 get_streaming_threshold (void)
 {
@@ -130,6 +135,24 @@ is_amd (void)
 #endif
 }
 
+/* The size that the system tells, or a usual one. */
+static gsize
+get_cache_size (int   name,
+                gsize usual)
+{
+  long size = name >= 0 ? sysconf (name) : -1;
+
+  return size > 0 ? (gsize) size : usual;
+}
+
+#ifdef _SC_LEVEL2_CACHE_SIZE
+#define FIRST_CACHE _SC_LEVEL1_DCACHE_SIZE
+#define SECOND_CACHE _SC_LEVEL2_CACHE_SIZE
+#else
+#define FIRST_CACHE -1
+#define SECOND_CACHE -1
+#endif
+
 const MtlCopyMachine *
 mtl_copy_machine_get (void)
 {
@@ -140,6 +163,8 @@ mtl_copy_machine_get (void)
   if (mtl_fork_once_enter (&once))
     {
       machine.kernels = choose ();
+      machine.near_size = get_cache_size (FIRST_CACHE, 32 * 1024) / 4 * 3;
+      machine.own_size = get_cache_size (SECOND_CACHE, 512 * 1024) / 4 * 3;
       machine.streaming_threshold = get_streaming_threshold ();
       mtl_copy_streams_pages_in_turn = !is_amd ();
       mtl_copy_avoids_strings = is_amd ();

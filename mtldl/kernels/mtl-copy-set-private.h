@@ -19,6 +19,30 @@
 #define MTL_COPY_PASTE(name, set) MTL_COPY_PASTE2 (name, set)
 #define MTL_KERNEL(name) MTL_COPY_PASTE (name, MTL_COPY_SET)
 
+/* The kernels of the ways, in the table of mtl-copy-kernels.c. */
+#define MTL_DECLARE_BLOCKS(name) \
+  void MTL_KERNEL (name) (const MtlCopyPlan *plan, \
+                          gsize              first, \
+                          gsize              n)
+#define MTL_DECLARE_GRID(name) void MTL_KERNEL (name) (const MtlCopyGrid *grid)
+
+MTL_DECLARE_BLOCKS (bytes);
+MTL_DECLARE_BLOCKS (grids);
+MTL_DECLARE_BLOCKS (tiles);
+MTL_DECLARE_BLOCKS (boxes);
+MTL_DECLARE_GRID (rows);
+MTL_DECLARE_GRID (fill);
+MTL_DECLARE_GRID (nth);
+MTL_DECLARE_GRID (reverse);
+MTL_DECLARE_GRID (three_of_four);
+MTL_DECLARE_GRID (interleave);
+MTL_DECLARE_GRID (deinterleave);
+MTL_DECLARE_GRID (swap);
+MTL_DECLARE_GRID (elements);
+MTL_DECLARE_GRID (convert);
+MTL_DECLARE_GRID (convert_columns);
+MTL_DECLARE_GRID (convert_fill);
+
 /* For functions that are called with constant sizes. */
 #define MTL_INLINE static inline __attribute__ ((always_inline, unused))
 
@@ -45,8 +69,8 @@ mtl_prefetch (const guint8 *source,
 }
 
 /* How far ahead to prefetch rows of n elements, in bytes: within long rows and those that lie
- * between each other, otherwise the same place of a later row. What is between rows would take
- * the place of what is needed. */
+ * between each other, otherwise the same place of a later row. The bytes between rows would take
+ * the place of others. */
 MTL_INLINE gssize
 mtl_choose_ahead (gsize  n,
                   gssize step,
@@ -60,7 +84,7 @@ mtl_choose_ahead (gsize  n,
   return (gssize) (MTL_AHEAD / size + 1) * row_step;
 }
 
-/* The same if nothing is known of what lies behind so many bytes. */
+/* The same if nothing is known of the memory behind these bytes. */
 MTL_INLINE gssize
 mtl_choose_ahead_within (gsize size)
 {
@@ -68,6 +92,14 @@ mtl_choose_ahead_within (gsize size)
 }
 
 #if MTL_COPY_WIDTH > 0
+
+/* Lists of f (i, ...) for as many i, from the given one on: the elements that a shuffle takes. */
+#define MTL_2(f, i, ...) f (i, __VA_ARGS__), f ((i) + 1, __VA_ARGS__)
+#define MTL_4(f, i, ...) MTL_2 (f, i, __VA_ARGS__), MTL_2 (f, (i) + 2, __VA_ARGS__)
+#define MTL_8(f, i, ...) MTL_4 (f, i, __VA_ARGS__), MTL_4 (f, (i) + 4, __VA_ARGS__)
+#define MTL_16(f, i, ...) MTL_8 (f, i, __VA_ARGS__), MTL_8 (f, (i) + 8, __VA_ARGS__)
+#define MTL_32(f, i, ...) MTL_16 (f, i, __VA_ARGS__), MTL_16 (f, (i) + 16, __VA_ARGS__)
+#define MTL_64(f, i, ...) MTL_32 (f, i, __VA_ARGS__), MTL_32 (f, (i) + 32, __VA_ARGS__)
 
 typedef guint8 MtlVector __attribute__ ((vector_size (MTL_COPY_WIDTH)));
 typedef guint8 MtlBytes16 __attribute__ ((vector_size (16)));
@@ -104,28 +136,8 @@ mtl_store16 (guint8     *to,
   memcpy (to, &value, sizeof value);
 }
 
-/* Bypasses the caches. The address is a multiple of the size. All parts of a line
+/* These bypass the caches. The address is a multiple of the size. All parts of a line
  * must be written one after the other: half lines take up to 40 times as long. */
-MTL_INLINE void
-mtl_stream (guint8    *to,
-            MtlVector  value)
-{
-#if defined (__clang__)
-  __builtin_nontemporal_store (value, (MtlVector *) (void *) to);
-#elif defined (__SSE2__) && MTL_COPY_WIDTH == 64
-  typedef long long Words __attribute__ ((vector_size (64)));
-
-  __builtin_ia32_movntdq512 ((Words *) (void *) to, (Words) value);
-#elif defined (__SSE2__) && MTL_COPY_WIDTH == 32
-  typedef long long Words __attribute__ ((vector_size (32)));
-
-  __builtin_ia32_movntdq256 ((Words *) (void *) to, (Words) value);
-#elif defined (__SSE2__)
-  _mm_stream_si128 ((__m128i *) (void *) to, (__m128i) value);
-#else
-  mtl_store (to, value);
-#endif
-}
 
 MTL_INLINE void
 mtl_stream16 (guint8     *to,
@@ -137,6 +149,24 @@ mtl_stream16 (guint8     *to,
   _mm_stream_si128 ((__m128i *) (void *) to, (__m128i) value);
 #else
   mtl_store16 (to, value);
+#endif
+}
+
+MTL_INLINE void
+mtl_stream (guint8    *to,
+            MtlVector  value)
+{
+#if MTL_COPY_WIDTH == 16
+  mtl_stream16 (to, value);
+#elif defined (__clang__)
+  __builtin_nontemporal_store (value, (MtlVector *) (void *) to);
+#else
+  typedef long long Words __attribute__ ((vector_size (MTL_COPY_WIDTH)));
+#if MTL_COPY_WIDTH == 64
+  __builtin_ia32_movntdq512 ((Words *) (void *) to, (Words) value);
+#else
+  __builtin_ia32_movntdq256 ((Words *) (void *) to, (Words) value);
+#endif
 #endif
 }
 
@@ -222,25 +252,15 @@ mtl_copy_item (guint8       *dest,
 }
 
 #if MTL_COPY_WIDTH > 0
-/* Parts of a row, contiguous in the destination: mtl-copy-channels.c and
- * mtl-copy-pixels.c. */
-void  MTL_KERNEL           (gather)  (guint8       *dest,
-                            const guint8 *source,
-                            gsize         n_items,
-                            int           n,
-                            gsize         size,
-                            gssize        ahead,
-                            gboolean      streams);
-gsize MTL_KERNEL           (reverse) (guint8       *dest,
-                            const guint8 *source,
-                            gsize         n,
-                            gsize         size,
-                            gssize        ahead);
-gsize MTL_KERNEL           (pack)    (guint8       *dest,
-                            const guint8 *source,
-                            gsize         n,
-                            gssize        source_step,
-                            gsize         size);
+/* mtl-copy-channels.c: every nth element, contiguous in the destination, which is whole lines if it
+ * is streamed. */
+void MTL_KERNEL (gather) (guint8       *dest,
+                          const guint8 *source,
+                          gsize         n_items,
+                          int           n,
+                          gsize         size,
+                          gssize        ahead,
+                          gboolean      streams);
 
 /* A block to transpose: n_rows rows of n_items in the destination. Each item is the
  * first of n_rows that are contiguous in the source. */
@@ -248,12 +268,12 @@ typedef struct
 {
   guint8 *dest;
   const guint8 *source;
-  const guint8 *next_source; /* to prefetch meanwhile, or NULL */
-  const gint32 *offsets; /* of the items in the source */
+  const guint8 *next_source; /* prefetched meanwhile, or NULL */
+  const gint32 *offsets; /* where the items are in the source */
   gsize n_items;
   gsize n_rows;
   gsize n_source_rows; /* rows left to read, for prefetching, or 0 */
-  gssize dest_step; /* from row to row */
+  gssize dest_step; /* bytes between rows */
 } MtlCopyBlock;
 
 /* mtl-copy-transpose.c */

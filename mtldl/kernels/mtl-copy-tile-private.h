@@ -14,95 +14,66 @@
 
 #if MTL_COPY_WIDTH > 0
 
-typedef guint16 MtlItems2 __attribute__ ((vector_size (MTL_COPY_WIDTH)));
-typedef guint32 MtlItems4 __attribute__ ((vector_size (MTL_COPY_WIDTH)));
-typedef guint64 MtlItems8 __attribute__ ((vector_size (MTL_COPY_WIDTH)));
-typedef guint16 MtlFew2 __attribute__ ((vector_size (16)));
-typedef guint32 MtlFew4 __attribute__ ((vector_size (16)));
-typedef guint64 MtlFew8 __attribute__ ((vector_size (16)));
+/* The elements of one half of each lane of 16 bytes, alternating between two vectors of n elements.
+ * The half begins with the element `first` of a lane. */
+#define MTL_ZIP(i, n, per_lane, first) \
+  ((i) / (per_lane) * (per_lane) + (first) + (i) % (per_lane) / 2 + (i) % 2 * (n))
 
-/* The elements of one half of a 16-byte lane, alternating between two vectors of n
- * elements, starting with `first`. */
-#define MTL_ZIP_1(first, n) (first), (n) + (first)
-#define MTL_ZIP_2(first, n) MTL_ZIP_1 (first, n), MTL_ZIP_1 ((first) + 1, n)
-#define MTL_ZIP_4(first, n) MTL_ZIP_2 (first, n), MTL_ZIP_2 ((first) + 2, n)
-#define MTL_ZIP_8(first, n) MTL_ZIP_4 (first, n), MTL_ZIP_4 ((first) + 4, n)
+#define MTL_ZIP_BOTH(Vector, Items, LIST, n, per_lane) \
+  zipped[0] = (Vector) __builtin_shufflevector ((Items) a, (Items) b, \
+                                                LIST (MTL_ZIP, 0, n, per_lane, 0)); \
+  zipped[1] = (Vector) __builtin_shufflevector ((Items) a, (Items) b, \
+                                                LIST (MTL_ZIP, 0, n, per_lane, per_lane / 2))
 
-/* `half` elements of each lane, the second half if `high` is 1. */
+/* Lists have the elements of a vector, by their size. */
+#define MTL_DEFINE_TRANSPOSE_LANES(name, Vector, OF_1, OF_2, OF_4, OF_8) \
+  typedef guint16 Vector##2 __attribute__ ((vector_size (sizeof (Vector)))); \
+  typedef guint32 Vector##4 __attribute__ ((vector_size (sizeof (Vector)))); \
+  typedef guint64 Vector##8 __attribute__ ((vector_size (sizeof (Vector)))); \
+\
+  MTL_INLINE void \
+  name##_zip (Vector *zipped, \
+              Vector  a, \
+              Vector  b, \
+              gsize   size) \
+  { \
+    switch (size) \
+      { \
+      case 1: MTL_ZIP_BOTH (Vector, Vector, OF_1, sizeof (Vector), 16); break; \
+      case 2: MTL_ZIP_BOTH (Vector, Vector##2, OF_2, sizeof (Vector) / 2, 8); break; \
+      case 4: MTL_ZIP_BOTH (Vector, Vector##4, OF_4, sizeof (Vector) / 4, 4); break; \
+      default: MTL_ZIP_BOTH (Vector, Vector##8, OF_8, sizeof (Vector) / 8, 2); break; \
+      } \
+  } \
+\
+  /* Transposes the elements in each lane of 16 / size vectors. */ \
+  MTL_INLINE void \
+  name (Vector *rows, \
+        gsize   size) \
+  { \
+    int n = 16 / size; \
+    Vector zipped[16]; \
+\
+    _Pragma ("GCC unroll 4") \
+    for (int round = 1; round < n; round *= 2) \
+      { \
+        _Pragma ("GCC unroll 8") \
+        for (int i = 0; i < n / 2; i++) \
+          name##_zip (&zipped[2 * i], rows[i], rows[i + n / 2], size); \
+        _Pragma ("GCC unroll 16") \
+        for (int i = 0; i < n; i++) \
+          rows[i] = zipped[i]; \
+      } \
+  }
+
+MTL_DEFINE_TRANSPOSE_LANES (mtl_transpose_lanes16, MtlBytes16, MTL_16, MTL_8, MTL_4, MTL_2)
 #if MTL_COPY_WIDTH == 64
-#define MTL_LANES(half, high, n) \
-  MTL_ZIP_##half ((high) * (half), n), MTL_ZIP_##half ((2 + (high)) * (half), n), \
-  MTL_ZIP_##half ((4 + (high)) * (half), n), MTL_ZIP_##half ((6 + (high)) * (half), n)
+MTL_DEFINE_TRANSPOSE_LANES (mtl_transpose_lanes, MtlVector, MTL_64, MTL_32, MTL_16, MTL_8)
 #elif MTL_COPY_WIDTH == 32
-#define MTL_LANES(half, high, n) \
-  MTL_ZIP_##half ((high) * (half), n), MTL_ZIP_##half ((2 + (high)) * (half), n)
+MTL_DEFINE_TRANSPOSE_LANES (mtl_transpose_lanes, MtlVector, MTL_32, MTL_16, MTL_8, MTL_4)
 #else
-#define MTL_LANES(half, high, n) MTL_ZIP_##half ((high) * (half), n)
+#define mtl_transpose_lanes mtl_transpose_lanes16
 #endif
-
-#define MTL_ZIP_VECTORS(type, half, high) \
-  ((MtlVector) __builtin_shufflevector ((type) a, (type) b, \
-                                        MTL_LANES (half, high, MTL_COPY_WIDTH / 16 * 2 * (half))))
-
-MTL_INLINE MtlVector
-mtl_zip_low (MtlVector a,
-             MtlVector b,
-             gsize     size)
-{
-  switch (size)
-    {
-    case 1: return MTL_ZIP_VECTORS (MtlVector, 8, 0);
-    case 2: return MTL_ZIP_VECTORS (MtlItems2, 4, 0);
-    case 4: return MTL_ZIP_VECTORS (MtlItems4, 2, 0);
-    default: return MTL_ZIP_VECTORS (MtlItems8, 1, 0);
-    }
-}
-
-MTL_INLINE MtlVector
-mtl_zip_high (MtlVector a,
-              MtlVector b,
-              gsize     size)
-{
-  switch (size)
-    {
-    case 1: return MTL_ZIP_VECTORS (MtlVector, 8, 1);
-    case 2: return MTL_ZIP_VECTORS (MtlItems2, 4, 1);
-    case 4: return MTL_ZIP_VECTORS (MtlItems4, 2, 1);
-    default: return MTL_ZIP_VECTORS (MtlItems8, 1, 1);
-    }
-}
-
-#define MTL_ZIP_FEW(type, half, high) \
-  ((MtlBytes16) __builtin_shufflevector ((type) a, (type) b, \
-                                         MTL_ZIP_##half ((high) * (half), 2 * (half))))
-
-MTL_INLINE MtlBytes16
-mtl_zip_low16 (MtlBytes16 a,
-               MtlBytes16 b,
-               gsize      size)
-{
-  switch (size)
-    {
-    case 1: return MTL_ZIP_FEW (MtlBytes16, 8, 0);
-    case 2: return MTL_ZIP_FEW (MtlFew2, 4, 0);
-    case 4: return MTL_ZIP_FEW (MtlFew4, 2, 0);
-    default: return MTL_ZIP_FEW (MtlFew8, 1, 0);
-    }
-}
-
-MTL_INLINE MtlBytes16
-mtl_zip_high16 (MtlBytes16 a,
-                MtlBytes16 b,
-                gsize      size)
-{
-  switch (size)
-    {
-    case 1: return MTL_ZIP_FEW (MtlBytes16, 8, 1);
-    case 2: return MTL_ZIP_FEW (MtlFew2, 4, 1);
-    case 4: return MTL_ZIP_FEW (MtlFew4, 2, 1);
-    default: return MTL_ZIP_FEW (MtlFew8, 1, 1);
-    }
-}
 
 /* Loads the 16-byte lanes of a vector from rows at offsets that are n apart in the table. With
  * shuffles, compilers would generate twice as many instructions. */
@@ -124,29 +95,6 @@ mtl_gather_lanes (const guint8 *source,
 #else
   return mtl_load16 (source + offsets[0]);
 #endif
-}
-
-/* Transposes the elements in each lane of 16 / size vectors. */
-MTL_INLINE void
-mtl_transpose_lanes (MtlVector *rows,
-                     gsize      size)
-{
-  int n = 16 / size;
-  MtlVector zipped[16];
-
-#pragma GCC unroll 4
-  for (int round = 1; round < n; round *= 2)
-    {
-#pragma GCC unroll 8
-      for (int i = 0; i < n / 2; i++)
-        {
-          zipped[2 * i] = mtl_zip_low (rows[i], rows[i + n / 2], size);
-          zipped[2 * i + 1] = mtl_zip_high (rows[i], rows[i + n / 2], size);
-        }
-#pragma GCC unroll 16
-      for (int i = 0; i < n; i++)
-        rows[i] = zipped[i];
-    }
 }
 
 /* Transposes 16 bytes of each of 64 / size rows of the source to 64 bytes of each of
@@ -231,25 +179,13 @@ mtl_transpose_square (guint8       *dest,
                       gsize         size)
 {
   int n = 16 / size;
-  MtlBytes16 rows[16], zipped[16];
+  MtlBytes16 rows[16];
 
 #pragma GCC unroll 16
   for (int i = 0; i < n; i++)
     rows[i] = mtl_load16 (source + offsets[i]);
 
-#pragma GCC unroll 4
-  for (int round = 1; round < n; round *= 2)
-    {
-#pragma GCC unroll 8
-      for (int i = 0; i < n / 2; i++)
-        {
-          zipped[2 * i] = mtl_zip_low16 (rows[i], rows[i + n / 2], size);
-          zipped[2 * i + 1] = mtl_zip_high16 (rows[i], rows[i + n / 2], size);
-        }
-#pragma GCC unroll 16
-      for (int i = 0; i < n; i++)
-        rows[i] = zipped[i];
-    }
+  mtl_transpose_lanes16 (rows, size);
 
 #pragma GCC unroll 16
   for (int i = 0; i < n; i++)

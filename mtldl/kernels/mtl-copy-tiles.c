@@ -2,10 +2,9 @@
 
 #include "config.h"
 
-#include "mtl-copy-box-private.h"
-#include "mtl-copy-plan-axes-private.h"
+#include "mtl-copy-block-private.h"
 
-/* Elements of 1, 2, 4, 8 or 16 bytes that are contiguous along the first axis in the
+/* Elements of 1, 2, 4, 8 or 16 bytes that are contiguous along the last axis in the
  * source, the rows, and along others in the destination, the items. A table has the
  * offsets of the items, so that it makes no difference over how many axes they
  * spread. Boxes next to each other along the rows become one block. */
@@ -24,8 +23,8 @@ fill_table (const MtlCopyPlan *plan,
 
   for (guint i = 0; i < plan->n_inner; i++)
     {
-      extents[i] = plan->part[1 + i];
-      steps[i] = plan->axes[1 + i].source_step;
+      extents[i] = plan->parts[plan->inner[i]];
+      steps[i] = plan->axes[plan->inner[i]].source_step;
     }
   mtl_fill_offsets (offsets, extents, steps, plan->n_inner);
 }
@@ -37,7 +36,7 @@ count_items (const Place *place)
   gsize n = 1;
 
   for (guint i = 0; i < place->plan->n_inner; i++)
-    n *= mtl_place_get_extent (place, 1 + i);
+    n *= mtl_place_get_extent (place, place->plan->inner[i]);
 
   return n;
 }
@@ -51,16 +50,17 @@ take_block (Place        *place,
             MtlCopyBlock *block)
 {
   const MtlCopyPlan *plan = place->plan;
-  const MtlAxis *rows = &plan->axes[0];
-  gsize n_left = rows->extent - place->index[0];
-  gsize n_taken = n > 1 ? MIN (n, (n_left - 1) / plan->part[0] + 1) : 1;
+  guint last = plan->n_axes - 1;
+  const MtlAxis *rows = &plan->axes[last];
+  gsize n_left = mtl_place_get_left (place, last);
+  gsize n_taken = n > 1 ? MIN (n, (n_left - 1) / plan->parts[last] + 1) : 1;
 
   *block = (MtlCopyBlock) {
     .dest = place->dest,
     .source = place->source,
     .offsets = offsets,
     .n_items = count_items (place),
-    .n_rows = MIN (n_taken * plan->part[0], n_left),
+    .n_rows = MIN (n_taken * plan->parts[last], n_left),
     .dest_step = rows->dest_step,
   };
   if (n_taken == n)
@@ -74,7 +74,6 @@ take_block (Place        *place,
 typedef struct
 {
   guint8 gathered[BUFFER_SIZE] MTL_ALIGNED;
-  guint8 converted[MTL_COPY_CONVERTED_ITEMS * 16] MTL_ALIGNED;
   Sink sink;
 } Buffers;
 
@@ -83,22 +82,17 @@ put_run (const MtlCopyPlan *plan,
          guint8            *dest,
          const guint8      *run,
          gsize              n,
-         Buffers           *buffers)
+         Sink              *sink)
 {
-  gsize n_bytes = n * plan->job.item_size;
+  if (!plan->streams)
+    {
+      mtl_convert_items (plan, dest, run, n);
+      return;
+    }
 
-  if (!plan->job.streams)
-    mtl_convert_items (&plan->job, dest, run, n);
-  else if (plan->is_contiguous)
-    {
-      mtl_convert_items (&plan->job, buffers->sink.buffer + buffers->sink.fill, run, n);
-      mtl_sink_take (&buffers->sink, n_bytes);
-    }
-  else
-    {
-      mtl_convert_items (&plan->job, buffers->converted, run, n);
-      mtl_stream_row (dest, buffers->converted, n_bytes);
-    }
+  mtl_sink_go_to (sink, dest);
+  mtl_convert_items (plan, sink->buffer + sink->fill, run, n);
+  mtl_sink_take (sink, n * plan->item_size, NULL, 0);
 }
 
 /* A line of the source at a time. */
@@ -107,10 +101,11 @@ convert_block (const MtlCopyPlan  *plan,
                const MtlCopyBlock *block,
                Buffers            *buffers)
 {
-  gsize size = plan->job.source_size, row_size = block->n_items * size;
-  gboolean joins = mtl_copy_plan_joins_rows (plan, block->n_items, block->dest_step);
+  gsize size = plan->source_size, row_size = block->n_items * size;
+  gboolean joins = block->dest_step == (gssize) (block->n_items * plan->item_size)
+                   && 2 * block->n_items <= MTL_COPY_CONVERTED_ITEMS;
   gsize n_at_once = joins ? MTL_COPY_CONVERTED_ITEMS / block->n_items : 1;
-  gsize pitch = joins ? row_size : (mtl_copy_divide_up (row_size, MTL_LINE) + 1) * MTL_LINE;
+  gsize pitch = joins ? row_size : ((row_size - 1) / MTL_LINE + 2) * MTL_LINE;
 
   for (gsize row = 0; row < block->n_rows; row += MTL_LINE / size)
     {
@@ -126,7 +121,7 @@ convert_block (const MtlCopyPlan  *plan,
       for (gsize i = 0; i < line.n_rows; i += n_at_once)
         put_run (plan, block->dest + (gssize) (row + i) * block->dest_step,
                  buffers->gathered + i * pitch,
-                 MIN (line.n_rows - i, n_at_once) * block->n_items, buffers);
+                 MIN (line.n_rows - i, n_at_once) * block->n_items, &buffers->sink);
     }
 }
 
@@ -137,9 +132,8 @@ convert_tiles (Place        *place,
 {
   const MtlCopyPlan *plan = place->plan;
   Buffers buffers;
-  gboolean sinks = plan->job.streams && plan->is_contiguous;
 
-  if (sinks)
+  if (plan->streams)
     mtl_sink_open (&buffers.sink, place->dest);
   while (n > 0)
     {
@@ -148,7 +142,7 @@ convert_tiles (Place        *place,
       n -= take_block (place, n, offsets, &block);
       convert_block (plan, &block, &buffers);
     }
-  if (sinks)
+  if (plan->streams)
     mtl_sink_close (&buffers.sink);
 }
 
@@ -162,7 +156,7 @@ move_tiles (const MtlCopyPlan *plan,
 
   fill_table (plan, offsets);
   mtl_place_go_to (&place, plan, first);
-  if (plan->job.convert != NULL)
+  if (plan->convert != NULL)
     {
       convert_tiles (&place, offsets, n);
       return;
@@ -173,9 +167,9 @@ move_tiles (const MtlCopyPlan *plan,
       MtlCopyBlock block;
 
       n -= take_block (&place, n, offsets, &block);
-      if (plan->job.streams)
+      if (plan->streams)
         block.n_source_rows = block.n_rows;
-      MTL_KERNEL (transpose) (&block, plan->job.item_size, plan->job.streams);
+      MTL_KERNEL (transpose) (&block, plan->item_size, plan->streams);
     }
 }
 
@@ -192,10 +186,6 @@ move_large_tiles (const MtlCopyPlan *plan,
   move_tiles (plan, first, n, offsets);
 }
 
-void MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
-                         gsize              first,
-                         gsize              n);
-
 void
 MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
                     gsize              first,
@@ -205,7 +195,7 @@ MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
   gsize n_items = 1;
 
   for (guint i = 0; i < plan->n_inner; i++)
-    n_items *= plan->part[1 + i];
+    n_items *= plan->parts[plan->inner[i]];
   if (n_items <= FEW_ITEMS)
     move_tiles (plan, first, n, offsets);
   else

@@ -17,7 +17,6 @@
  * for the fewest sets. */
 #define ITEMS_AT_ONCE 4
 #define ROWS_AT_ONCE(size) ((size) > 2 ? 2 : 1)
-#define MANY_TILES 16
 #define TILES_AHEAD(size) ((size) > 8 ? 8 : (size) > 2 ? 4 : 2)
 
 MTL_INLINE MtlCopyBlock
@@ -92,48 +91,6 @@ copy_squares (const MtlCopyBlock *self,
   CALL_FOR_SIZE (size, copy_squares_of, self);
 }
 
-/* Whether the rows of a tile compete for few of the 64 sets of the L1 cache, with 8
- * lines each. */
-static gboolean
-collides (const MtlCopyBlock *self,
-          gsize               n_rows)
-{
-  guint8 n_lines[64] = { 0 };
-
-  if (self->n_items < 2 * n_rows)
-    return FALSE;
-
-  for (gsize i = 0; i < n_rows; i++)
-    if (++n_lines[((guintptr) self->source + self->offsets[i]) / MTL_LINE % 64] > 8)
-      return TRUE;
-
-  return FALSE;
-}
-
-#define OFFSETS_4(i) \
-  (i) * MTL_LINE, ((i) + 1) * MTL_LINE, ((i) + 2) * MTL_LINE, ((i) + 3) * MTL_LINE
-#define OFFSETS_16(i) OFFSETS_4 (i), OFFSETS_4 ((i) + 4), OFFSETS_4 ((i) + 8), OFFSETS_4 ((i) + 12)
-
-static const gint32 staged_offsets[64] = {
-  OFFSETS_16 (0), OFFSETS_16 (16), OFFSETS_16 (32), OFFSETS_16 (48),
-};
-
-/* Transposes a contiguous copy of the tile. */
-MTL_INLINE void
-copy_staged_tile (guint8       *dest,
-                  gssize        dest_step,
-                  const guint8 *source,
-                  const gint32 *offsets,
-                  gsize         size,
-                  gboolean      streams)
-{
-  guint8 staged[64 * MTL_LINE] MTL_ALIGNED;
-
-  for (gsize i = 0; i < MTL_LINE / size; i++)
-    mtl_copy_line (staged + i * MTL_LINE, source + offsets[i]);
-  mtl_transpose_tile (dest, dest_step, staged, staged_offsets, size, streams);
-}
-
 MTL_INLINE void
 prefetch_tile (const guint8 *source,
                const gint32 *offsets,
@@ -164,52 +121,29 @@ prefetch_ahead (const MtlCopyBlock *self,
     prefetch_tile (self->next_source + first * size, offsets, size);
 }
 
-/* How many rows before the first to begin, so that tiles read whole lines of the
- * source. The first tile then reads a part again. */
-MTL_INLINE gsize
-get_rows_before (const MtlCopyBlock *self,
-                 gsize               size)
-{
-  gsize bits = 0;
-
-  if (self->n_rows < MANY_TILES * (MTL_LINE / size))
-    return 0;
-
-  for (gsize i = 0; i < self->n_items; i++)
-    bits |= self->offsets[i];
-
-  return bits % MTL_LINE == 0 ? (guintptr) self->source % MTL_LINE / size : 0;
-}
-
 /* Copies whole tiles along the items, and at least one along the rows. Processes a
  * few columns of tiles at a time, and within them a few rows, so that pages of the
  * source are still near when their next lines are read. */
 MTL_INLINE void
 copy_tiles_of (const MtlCopyBlock *self,
                gboolean            streams,
-               gboolean            is_staged,
                gsize               size)
 {
   gsize n = MTL_LINE / size;
   gsize items_at_once = ITEMS_AT_ONCE * n, rows_at_once = ROWS_AT_ONCE (size) * n;
-  gsize before = get_rows_before (self, size), n_rows = self->n_rows + before;
 
   for (gsize first_item = 0; first_item < self->n_items; first_item += items_at_once)
-    for (gsize first_row = 0; first_row < n_rows; first_row += rows_at_once)
+    for (gsize first_row = 0; first_row < self->n_rows; first_row += rows_at_once)
       for (gsize item = first_item;
            item < MIN (first_item + items_at_once, self->n_items); item += n)
-        for (gsize row = first_row; row < MIN (first_row + rows_at_once, n_rows); row += n)
+        for (gsize row = first_row; row < MIN (first_row + rows_at_once, self->n_rows); row += n)
           {
-            gsize first = MIN (row - MIN (row, before), self->n_rows - n);
-            guint8 *dest = self->dest + (gssize) first * self->dest_step + item * size;
-            const guint8 *source = self->source + first * size;
+            gsize first = MIN (row, self->n_rows - n);
 
             prefetch_ahead (self, first, item, row, size);
-            if (is_staged)
-              copy_staged_tile (dest, self->dest_step, source, self->offsets + item, size, streams);
-            else
-              mtl_transpose_tile (dest, self->dest_step, source, self->offsets + item, size,
-                                  streams);
+            mtl_transpose_tile (self->dest + (gssize) first * self->dest_step + item * size,
+                                self->dest_step, self->source + first * size,
+                                self->offsets + item, size, streams);
           }
 }
 
@@ -218,16 +152,10 @@ copy_tiles (const MtlCopyBlock *self,
             gsize               size,
             gboolean            streams)
 {
-  gboolean is_staged = collides (self, MTL_LINE / size);
-
-  if (is_staged && streams)
-    CALL_FOR_SIZE (size, copy_tiles_of, self, TRUE, TRUE)
-  else if (is_staged)
-    CALL_FOR_SIZE (size, copy_tiles_of, self, FALSE, TRUE)
-  else if (streams)
-    CALL_FOR_SIZE (size, copy_tiles_of, self, TRUE, FALSE)
+  if (streams)
+    CALL_FOR_SIZE (size, copy_tiles_of, self, TRUE)
   else
-    CALL_FOR_SIZE (size, copy_tiles_of, self, FALSE, FALSE)
+    CALL_FOR_SIZE (size, copy_tiles_of, self, FALSE)
 }
 
 /* For too few rows for a tile, but at least 16 bytes of each item. */

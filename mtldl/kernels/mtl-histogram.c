@@ -207,42 +207,24 @@ count_bytes (const Work   *self,
     }
 }
 
-static void
-count_numbers (const Work   *self,
-               const guint8 *data,
-               gsize         n,
-               guint64      *counts)
-{
-  switch ((int) self->type)
-    {
-    case MTL_CONVERT_FLOAT32:
-      count_floats (self, data, n, counts);
-      break;
-    case MTL_CONVERT_FLOAT64:
-      count_doubles (self, data, n, counts);
-      break;
-    case MTL_CONVERT_INT16:
-      count_int16 (self, data, n, counts);
-      break;
-    case MTL_CONVERT_UINT16:
-      count_uint16 (self, data, n, counts);
-      break;
-    case MTL_CONVERT_INT32:
-      count_int32 (self, data, n, counts);
-      break;
-    case MTL_CONVERT_UINT32:
-      count_uint32 (self, data, n, counts);
-      break;
-    case MTL_CONVERT_INT64:
-      count_int64 (self, data, n, counts);
-      break;
-    case MTL_CONVERT_UINT64:
-      count_uint64 (self, data, n, counts);
-      break;
-    default:
-      count_bytes (self, data, n, counts);
-    }
-}
+typedef void (* CountFunc) (const Work   *work,
+                            const guint8 *data,
+                            gsize         n,
+                            guint64      *counts);
+
+static const CountFunc count_funcs[MTL_CONVERT_N_TYPES] = {
+  [MTL_CONVERT_BOOL] = count_bytes,
+  [MTL_CONVERT_UINT8] = count_bytes,
+  [MTL_CONVERT_UINT16] = count_uint16,
+  [MTL_CONVERT_UINT32] = count_uint32,
+  [MTL_CONVERT_UINT64] = count_uint64,
+  [MTL_CONVERT_INT8] = count_bytes,
+  [MTL_CONVERT_INT16] = count_int16,
+  [MTL_CONVERT_INT32] = count_int32,
+  [MTL_CONVERT_INT64] = count_int64,
+  [MTL_CONVERT_FLOAT32] = count_floats,
+  [MTL_CONVERT_FLOAT64] = count_doubles,
+};
 
 /* A slot that no other thread uses. There are as many as threads, unless their number was
  * raised meanwhile. */
@@ -274,7 +256,7 @@ run_pieces (gpointer data,
       gsize n;
       const guint8 *tile = mtl_tiles_get (self->tiles, i, numbers, &n);
 
-      count_numbers (self, tile, n, counts);
+      count_funcs[self->type] (self, tile, n, counts);
     }
 
   g_atomic_int_set (&self->taken[slot], FALSE);

@@ -10,69 +10,28 @@
 #include "mtl-error.h"
 #include "mtl-float-private.h"
 
-static double
-load_float (gconstpointer data)
+/* The bytes of an integer of fewer bits within one of 64 bits. */
+static guint8 *
+get_low_bytes (guint64 *value,
+               guint    bits)
 {
-  float value;
-
-  memcpy (&value, data, sizeof value);
-  return value;
+  return (guint8 *) value + (G_BYTE_ORDER == G_BIG_ENDIAN ? sizeof *value - bits / 8 : 0);
 }
 
-static double
-load_double (gconstpointer data)
-{
-  double value;
-
-  memcpy (&value, data, sizeof value);
-  return value;
-}
-
-static void
-store_float (double   value,
-             gpointer data)
-{
-  float narrow = value;
-
-  memcpy (data, &narrow, sizeof narrow);
-}
-
-static void
-store_double (double   value,
-              gpointer data)
-{
-  memcpy (data, &value, sizeof value);
-}
-
+/* The sign is extended. */
 static gint64
 load_int (const guint8 *data,
           guint         bit,
           guint         bits)
 {
-  gint64 value = 0, sign;
-  gint8 i8;
-  gint16 i16;
-  gint32 i32;
+  guint64 value = 0;
 
-  switch (bits)
-    {
-    case 2:
-    case 4:
-      sign = 1 << (bits - 1);
-      return (mtl_bits_load (data, bit, bits) ^ sign) - sign;
-    case 8:
-      memcpy (&i8, data, 1);
-      return i8;
-    case 16:
-      memcpy (&i16, data, 2);
-      return i16;
-    case 32:
-      memcpy (&i32, data, 4);
-      return i32;
-    default:
-      memcpy (&value, data, 8);
-      return value;
-    }
+  if (bits < 8)
+    value = mtl_bits_load (data, bit, bits);
+  else
+    memcpy (get_low_bytes (&value, bits), data, bits / 8);
+
+  return (gint64) (value << (64 - bits)) >> (64 - bits);
 }
 
 static void
@@ -81,28 +40,10 @@ store_uint (guint64  value,
             guint    bit,
             guint    bits)
 {
-  guint8 u8 = value;
-  guint16 u16 = value;
-  guint32 u32 = value;
-
-  switch (bits)
-    {
-    case 2:
-    case 4:
-      mtl_bits_store (data, bit, bits, value);
-      break;
-    case 8:
-      memcpy (data, &u8, 1);
-      break;
-    case 16:
-      memcpy (data, &u16, 2);
-      break;
-    case 32:
-      memcpy (data, &u32, 4);
-      break;
-    default:
-      memcpy (data, &value, 8);
-    }
+  if (bits < 8)
+    mtl_bits_store (data, bit, bits, value);
+  else
+    memcpy (data, get_low_bytes (&value, bits), bits / 8);
 }
 
 /* Vectors of numbers are numbers, too. */
@@ -140,53 +81,69 @@ mtl_element_type_check_numeric (MtlElementType   self,
   return FALSE;
 }
 
-/* Loads a narrow float of that kind. */
-static double
-load_narrow (const MtlFloatKind *kind,
-             const guint8       *data,
-             guint               bit,
-             guint               bits)
+static gboolean
+is_ieee (MtlElementType type,
+         guint          bits)
 {
-  guint16 pattern;
+  return type.code == kDLFloat && type.bits == bits;
+}
 
-  if (bits <= 8)
-    return mtl_float_decode (kind, mtl_bits_load (data, bit, bits));
+/* A float of any type. */
+static double
+load_float (MtlElementType  type,
+            const guint8   *data,
+            guint           bit)
+{
+  const MtlFloatKind *kind = &mtl_float_kinds[type.code];
+  guint16 pattern;
+  double value;
+  float narrow;
+
+  if (is_ieee (type, 64))
+    {
+      memcpy (&value, data, sizeof value);
+      return value;
+    }
+  if (is_ieee (type, 32))
+    {
+      memcpy (&narrow, data, sizeof narrow);
+      return narrow;
+    }
+  if (type.bits <= 8)
+    return mtl_float_decode (kind, mtl_bits_load (data, bit, type.bits));
 
   memcpy (&pattern, data, sizeof pattern);
   return mtl_float_decode (kind, pattern);
 }
 
 static void
-store_narrow (const MtlFloatKind *kind,
-              double              value,
-              guint8             *data,
-              guint               bit,
-              guint               bits)
+store_float (MtlElementType  type,
+             double          value,
+             guint8         *data,
+             guint           bit)
 {
-  guint16 pattern = mtl_float_encode (kind, value);
+  const MtlFloatKind *kind = &mtl_float_kinds[type.code];
+  guint16 pattern;
+  float narrow = value;
 
-  if (bits <= 8)
-    mtl_bits_store (data, bit, bits, pattern);
+  if (is_ieee (type, 64))
+    memcpy (data, &value, sizeof value);
+  else if (is_ieee (type, 32))
+    memcpy (data, &narrow, sizeof narrow);
+  else if (type.bits <= 8)
+    mtl_bits_store (data, bit, type.bits, mtl_float_encode (kind, value));
   else
-    memcpy (data, &pattern, sizeof pattern);
+    {
+      pattern = mtl_float_encode (kind, value);
+      memcpy (data, &pattern, sizeof pattern);
+    }
 }
 
-static MtlNumber
-load_complex (const guint8 *data,
-              guint         bits)
+/* The type of one part of a complex number. */
+static MtlElementType
+get_part (MtlElementType type)
 {
-  const MtlFloatKind *half = &mtl_float_kinds[kDLFloat];
-
-  switch (bits)
-    {
-    case 32:
-      return mtl_number_from_complex (load_narrow (half, data, 0, 16),
-                                      load_narrow (half, data + 2, 0, 16));
-    case 64:
-      return mtl_number_from_complex (load_float (data), load_float (data + 4));
-    default:
-      return mtl_number_from_complex (load_double (data), load_double (data + 8));
-    }
+  return (MtlElementType) { kDLFloat, type.bits / 2, 1, FALSE };
 }
 
 MtlNumber
@@ -204,16 +161,10 @@ mtl_number_load (MtlElementType  type,
       return mtl_number_from_uint64 ((guint64) load_int (data, bit, type.bits)
                                      & G_MAXUINT64 >> (64 - type.bits));
     case kDLComplex:
-      return load_complex (data, type.bits);
-    case kDLFloat:
-      if (type.bits == 32)
-        return mtl_number_from_double (load_float (data));
-      if (type.bits == 64)
-        return mtl_number_from_double (load_double (data));
-      G_GNUC_FALLTHROUGH;
+      return mtl_number_from_complex (load_float (get_part (type), data, 0),
+                                      load_float (get_part (type), data + type.bits / 16, 0));
     default:
-      return mtl_number_from_double (load_narrow (&mtl_float_kinds[type.code], data, bit,
-                                                  type.bits));
+      return mtl_number_from_double (load_float (type, data, bit));
     }
 }
 
@@ -311,30 +262,6 @@ to_integer_bits (MtlNumber self,
   return value < 0 ? (guint64) (gint64) value : (guint64) value;
 }
 
-static void
-store_complex (double  re,
-               double  im,
-               guint8 *data,
-               guint   bits)
-{
-  const MtlFloatKind *half = &mtl_float_kinds[kDLFloat];
-
-  switch (bits)
-    {
-    case 32:
-      store_narrow (half, re, data, 0, 16);
-      store_narrow (half, im, data + 2, 0, 16);
-      break;
-    case 64:
-      store_float (re, data);
-      store_float (im, data + 4);
-      break;
-    default:
-      store_double (re, data);
-      store_double (im, data + 8);
-    }
-}
-
 /* The padding bits of an element become 0. */
 void
 mtl_number_store (MtlNumber       self,
@@ -342,7 +269,8 @@ mtl_number_store (MtlNumber       self,
                   guint8         *data,
                   guint           bit)
 {
-  double narrow = to_double_for_rounding (self);
+  gboolean is_double = is_ieee (type, 64) || type.bits == 128;
+  double value = is_double ? mtl_number_to_double (self) : to_double_for_rounding (self);
 
   if (type.padded)
     *data = 0;
@@ -357,23 +285,12 @@ mtl_number_store (MtlNumber       self,
       store_uint (to_integer_bits (self, type.code << 8 | type.bits), data, bit, type.bits);
       break;
     case kDLComplex:
-      store_complex (type.bits == 128 ? mtl_number_to_double (self) : narrow,
-                     self.kind == MTL_NUMBER_COMPLEX ? self.im : 0, data, type.bits);
+      store_float (get_part (type), value, data, 0);
+      store_float (get_part (type), self.kind == MTL_NUMBER_COMPLEX ? self.im : 0,
+                   data + type.bits / 16, 0);
       break;
-    case kDLFloat:
-      if (type.bits == 32)
-        {
-          store_float (narrow, data);
-          break;
-        }
-      if (type.bits == 64)
-        {
-          store_double (mtl_number_to_double (self), data);
-          break;
-        }
-      G_GNUC_FALLTHROUGH;
     default:
-      store_narrow (&mtl_float_kinds[type.code], narrow, data, bit, type.bits);
+      store_float (type, value, data, bit);
     }
 }
 

@@ -233,15 +233,10 @@ mtl_packed_copy_run (const MtlStrided *dest,
       packed.source_bit = source->layout->offset * source->layout->item_bits;
       packed.source_bits = source->layout->item_bits;
     }
-  if (factors != NULL)
+  if (source != NULL && (factors != NULL || !mtl_element_type_equal (dest->type, source->type)))
     {
-      mtl_conversion_init_scaled (&conversion, get_unpacked (dest->type),
-                                  get_unpacked (source->type), factors);
-      packed.conversion = &conversion;
-    }
-  else if (source != NULL && !mtl_element_type_equal (dest->type, source->type))
-    {
-      mtl_conversion_init (&conversion, get_unpacked (dest->type), get_unpacked (source->type));
+      mtl_conversion_init (&conversion, get_unpacked (dest->type), get_unpacked (source->type),
+                           factors);
       packed.conversion = &conversion;
     }
 

@@ -24,20 +24,6 @@ get_tile_axes (const MtlPackedCopy *self)
   return &self->axes[self->n_axes - TILE_AXES];
 }
 
-static int
-find_source_axis (const MtlPackedCopy *self)
-{
-  int found = -1;
-
-  for (int i = (int) self->n_axes - 1; i >= 0; i--)
-    if (self->axes[i].source_step != 0
-        && (found < 0 || mtl_magnitude (self->axes[i].source_step)
-                           < mtl_magnitude (self->axes[found].source_step)))
-      found = i;
-
-  return found;
-}
-
 static guint
 find_longest (const MtlPackedCopy *self,
               guint                n)
@@ -65,7 +51,7 @@ add_unit_axis (MtlPackedCopy *self)
 static void
 choose_tile_axes (MtlPackedCopy *self)
 {
-  int source_axis = find_source_axis (self);
+  int source_axis = mtl_axes_find_nearest (self->axes, self->n_axes, 1);
   guint last, next;
 
   if (self->in_order)

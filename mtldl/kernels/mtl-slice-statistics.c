@@ -565,11 +565,10 @@ mtl_slice_statistics_run (double            *results,
       results[i] = NAN;
   else if (work.n_slices > 0)
     {
-      mtl_conversion_init (&work.to_double, (MtlElementType) { kDLFloat, 64, 1, FALSE },
-                           from);
-      mtl_conversion_init (&work.number_to_double,
-                           (MtlElementType) { kDLFloat, 64, 1, FALSE },
-                           work.number_type);
+      const MtlElementType to = { kDLFloat, 64, 1, FALSE };
+
+      mtl_conversion_init (&work.to_double, to, from, NULL);
+      mtl_conversion_init (&work.number_to_double, to, work.number_type, NULL);
       done = run (&work, monitor, error);
     }
 

@@ -168,10 +168,7 @@ convert (const MtlStrided  *dest,
   if (is_of_bits (dest) || is_of_bits (source))
     return mtl_packed_copy_run (dest, source, NULL, factors, monitor, error);
 
-  if (factors != NULL)
-    mtl_conversion_init_scaled (&conversion, dest->type, source->type, factors);
-  else
-    mtl_conversion_init (&conversion, dest->type, source->type);
+  mtl_conversion_init (&conversion, dest->type, source->type, factors);
   request = get_request (dest, source, NULL);
   if (conversion.source_size < request.source_size)
     narrow_source (&request, strides, conversion.source_size);

@@ -24,7 +24,7 @@ mtl_strided_request_run (const MtlCopyRequest  *self,
 
   mtl_copy_plan_init (&plan, self);
   if (n_bytes == 0)
-    n_bytes = mtl_copy_plan_get_n_bytes (&plan);
+    n_bytes = plan.n_bytes;
 
   return mtl_threads_run (&(MtlThreadsWork) {
                             .func = run_slices,

@@ -131,7 +131,7 @@ mtl_tiles_init (MtlTiles         *self,
   self->item_bits = strided->layout->item_bits;
   self->bit = strided->layout->offset * self->item_bits;
   self->number_size = number_type.bits / 8;
-  mtl_conversion_init (&self->conversion, number_type, from);
+  mtl_conversion_init (&self->conversion, number_type, from, NULL);
   take_axes (self, strided->layout);
   self->is_in_place = is_in_place (self);
   self->n_tiles = mtl_axes_divide (self->axes, self->n_axes,

@@ -184,7 +184,7 @@ convert_row (Row       *dest,
   gssize to_step = dest->step / 8, from_step = source->step / 8;
   MtlConversion conversion;
 
-  mtl_conversion_init (&conversion, get_unpacked (dest), get_unpacked (source));
+  mtl_conversion_init (&conversion, get_unpacked (dest), get_unpacked (source), NULL);
   if (source->bits < 8)
     {
       mtl_bits_unpack (unpacked, source->memory, source->first, source->step, n, source->bits);

@@ -79,17 +79,14 @@ MTL_KERNEL (copy_bytes) (guint8       *dest,
   memcpy (dest, source, n);
 }
 
-void MTL_KERNEL (contiguous) (const MtlCopyJob *job);
-
-void
-MTL_KERNEL (contiguous) (const MtlCopyJob *job)
+static void
+copy_run (guint8       *dest,
+          const guint8 *source,
+          gsize         n,
+          gboolean      streams)
 {
-  guint8 *dest = job->dest;
-  const guint8 *source = job->source;
-  gsize n = job->axes[0].extent;
-
 #if MTL_COPY_WIDTH > 0
-  if (job->streams && n >= PAGES * PAGE)
+  if (streams && n >= PAGES * PAGE)
     {
       gsize head = mtl_bytes_to_line (dest), done = head;
 
@@ -102,4 +99,17 @@ MTL_KERNEL (contiguous) (const MtlCopyJob *job)
 #endif
 
   MTL_KERNEL (copy_bytes) (dest, source, n);
+}
+
+void
+MTL_KERNEL (bytes) (const MtlCopyPlan *plan,
+                    gsize              first,
+                    gsize              n)
+{
+  gsize begin = first * plan->parts[0];
+  gsize end = MIN (begin + n * plan->parts[0], plan->axes[0].extent);
+  gsize size = plan->item_size;
+
+  copy_run (plan->dest + begin * size, plan->source + begin * size, (end - begin) * size,
+            plan->streams);
 }
