@@ -6,10 +6,6 @@
 
 /* Makes a plan of a request, and runs its slices. */
 
-/* Tests change these. */
-gsize mtl_copy_streaming_threshold;
-gsize mtl_copy_slice_size = 512 * 1024;
-
 /* Takes the axes with more than one element, in their order. If the destination does
  * not move along an axis, only the last element remains. The steps do not overflow,
  * since memory cannot be larger. */

@@ -50,10 +50,6 @@ has_avx512 (void)
 }
 #endif
 
-gboolean mtl_copy_streams_pages_in_turn = TRUE;
-gboolean mtl_copy_avoids_strings;
-gboolean mtl_copy_reads_while_streaming = TRUE;
-
 /* The best comes last. */
 static guint
 list_supported (const MtlCopyKernels **kernels)

@@ -542,8 +542,6 @@ static const Way ways[] = {
   },
 };
 
-const char *mtl_copy_forced_way;
-
 /* The bytes that are contiguous in the destination. */
 static gsize
 get_run (const MtlCopyPlan *plan)
