@@ -211,14 +211,16 @@ split_pixels_of (const Pixels *self,
                  gsize         size,
                  gboolean      streams)
 {
+  /* The compiler cannot know that the destination is not the pixels themselves. */
+  const Pixels pixels = *self;
   /* The last pixel may lack the channels that are not kept. */
   gsize n_whole = self->n_pixels - (n_kept < n);
   gsize n_bytes = n_whole * size / 16 * 16; /* per plane */
   gsize i = 0;
 
   for (; i + MTL_LINE <= n_bytes; i += MTL_LINE)
-    split_line (self->dest + i, self->source + i * n, self->plane, self->ahead, n, n_kept, size,
-                streams);
+    split_line (pixels.dest + i, pixels.source + i * n, pixels.plane, pixels.ahead, n, n_kept,
+                size, streams);
   for (; i < n_bytes; i += 16)
     {
       MtlBytes16 out[4];

@@ -417,15 +417,15 @@ get_unit_cost (gsize size)
          + (size > 128 ? MTL_COST_LONG_UNIT : 0);
 }
 
-/* Checks for every second to fourth unit, which are moved in vectors. */
-static gboolean
-is_near (const MtlAxis *axis,
-         gsize          size)
+/* Returns 2, 3 or 4 for every second, third or fourth unit, which are moved in vectors, or 0. */
+static gsize
+get_near_distance (const MtlAxis *axis,
+                   gsize          size)
 {
   gsize distance = axis->source_step > 0 ? axis->source_step / (gssize) size : 0;
 
   return mtl_copy_is_power_up_to (size, 8) && distance >= 2 && distance <= 4
-         && distance * size == (gsize) axis->source_step && axis->extent >= 64;
+         && distance * size == (gsize) axis->source_step && axis->extent >= 64 ? distance : 0;
 }
 
 /* Units that are repeated are moved once. There are few divisions, which take long in tiny
@@ -440,18 +440,19 @@ mtl_copy_get_boxes_cost (const MtlCopyPlan *self)
                                     : mtl_copy_divide_up (COPIED_AT_ONCE, dest_size);
   gboolean is_dense = unit > 1 || last->dest_step == (gssize) dest_size;
   gboolean has_rows = last->extent >= get_least_row (self);
+  gsize distance = get_near_distance (last, source_size);
   int repeat_axis = find_repeat_axis (self);
   gsize n_once = repeat_axis >= 0 ? n_units / self->axes[repeat_axis].extent : n_units;
   gsize n_rows = has_rows ? MAX (n_once / last->extent, 1) : n_once;
   guint64 n_boxes = n_once / MIN (box, MTL_COPY_BOX_UNITS) + 1, cost;
 
   cost = MTL_COST_BOXES + MTL_COST_TABLE * MIN (n_rows, MTL_COPY_BOX_UNITS) + n_boxes * MTL_COST_BOX
-         + n_once * (is_near (last, source_size) ? mtl_copy_get_vector_cost (source_size) * 4 / 3
+         + n_once * (distance > 0 ? mtl_copy_get_nth_cost (source_size, distance) * 4 / 3
                      : source_size <= 16 && has_rows ? MTL_COST_ROW_UNIT
                                                      : get_unit_cost (source_size));
   if (self->convert != NULL)
     cost += MTL_COST_BUFFERS + n_boxes * MTL_COST_CALL
-            + (mtl_copy_get_converted_cost (self) + MTL_COST_STAGED) * self->n_items
+            + (mtl_copy_get_converted_cost (self) + MTL_COST_STAGED) * n_once * unit
             + (is_dense ? 0 : n_units * get_unit_cost (dest_size));
   else if (repeat_axis >= 0)
     cost += n_units * get_unit_cost (dest_size) / 2;

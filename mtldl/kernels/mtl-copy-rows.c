@@ -9,7 +9,7 @@
  * rows to a buffer in the L1 cache. */
 
 /* Bytes of a piece on the larger side, and of one of a plane. */
-#define PIECE 4096
+#define PIECE 1024
 #define PLANE 2048
 
 #if MTL_COPY_WIDTH > 0
@@ -27,32 +27,38 @@ choose_ahead (const MtlCopyGrid *grid)
   return (gssize) n_ahead * grid->rows.source_step;
 }
 
-/* The rows and items from these on. */
-static MtlCopyGrid
-get_part (const MtlCopyGrid *self,
+/* Sets the rows and items of a copy of the grid. What is just stored in parts is slow to load as
+ * a whole, above all after lines were streamed. */
+MTL_INLINE void
+set_part (MtlCopyGrid       *part,
+          const MtlCopyGrid *self,
           gsize              row,
           gsize              max_rows,
           gsize              item,
           gsize              max_items)
 {
-  MtlCopyGrid part = *self;
-
-  part.dest += (gssize) row * self->rows.dest_step + (gssize) item * self->items.dest_step;
-  part.source += (gssize) row * self->rows.source_step + (gssize) item * self->items.source_step;
-  part.rows.extent = MIN (self->rows.extent - row, max_rows);
-  part.items.extent = MIN (self->items.extent - item, max_items);
-  return part;
+  part->dest = self->dest + (gssize) row * self->rows.dest_step
+               + (gssize) item * self->items.dest_step;
+  part->source = self->source + (gssize) row * self->rows.source_step
+                 + (gssize) item * self->items.source_step;
+  part->rows.extent = MIN (self->rows.extent - row, max_rows);
+  part->items.extent = MIN (self->items.extent - item, max_items);
 }
 
-/* The same if the kernel streams pixels, which are rows, or else items. */
+/* The rows from this one on if the kernel streams pixels, or else the items. */
 static MtlCopyGrid
 get_part_along (const MtlCopyGrid *self,
                 gboolean           by_rows,
                 gsize              first,
                 gsize              n)
 {
-  return by_rows ? get_part (self, first, n, 0, G_MAXSIZE)
-                 : get_part (self, 0, G_MAXSIZE, first, n);
+  MtlCopyGrid part = *self;
+
+  if (by_rows)
+    set_part (&part, self, first, n, 0, G_MAXSIZE);
+  else
+    set_part (&part, self, 0, G_MAXSIZE, first, n);
+  return part;
 }
 
 /* Lets the kernel stream whole lines, and copy what is before and after them. Returns FALSE if it
@@ -115,22 +121,20 @@ stream_grid (const MtlCopyGrid *grid,
   gsize at_once = MAX (PIECE / MAX (plan->item_size, plan->source_size), 1);
   gssize row_size = grid->items.extent * plan->item_size;
   gssize ahead = choose_ahead (grid);
+  MtlCopyGrid piece = *grid;
 
   if (grid->items.extent <= at_once
       && (grid->rows.extent == 1 || grid->rows.dest_step == row_size))
     for (gsize row = 0; row < grid->rows.extent; row += at_once / grid->items.extent)
       {
-        MtlCopyGrid piece = get_part (grid, row, at_once / grid->items.extent, 0,
-                                      grid->items.extent);
-
+        set_part (&piece, grid, row, at_once / grid->items.extent, 0, grid->items.extent);
         stream_piece (&piece, ahead, sink);
       }
   else
     for (gsize row = 0; row < grid->rows.extent; row++)
       for (gsize item = 0; item < grid->items.extent; item += at_once)
         {
-          MtlCopyGrid piece = get_part (grid, row, 1, item, at_once);
-
+          set_part (&piece, grid, row, 1, item, at_once);
           stream_piece (&piece, ahead, sink);
         }
 }
@@ -141,18 +145,17 @@ stream_planes (const MtlCopyGrid *grid)
 {
   guint8 buffer[4][PLANE] MTL_ALIGNED;
   gsize size = grid->plan->item_size;
+  MtlCopyGrid staged = *grid;
 
+  staged.rows.dest_step = PLANE;
   for (gsize item = 0; item < grid->items.extent; item += PLANE / size)
     {
-      MtlCopyGrid piece = get_part (grid, 0, grid->rows.extent, item, PLANE / size);
-      MtlCopyGrid staged = piece;
-
+      set_part (&staged, grid, 0, grid->rows.extent, item, PLANE / size);
       staged.dest = buffer[0];
-      staged.rows.dest_step = PLANE;
       grid->plan->copy_grid (&staged);
-      for (gsize i = 0; i < piece.rows.extent; i++)
-        mtl_stream_row (piece.dest + (gssize) i * piece.rows.dest_step, buffer[i],
-                        piece.items.extent * size);
+      for (gsize i = 0; i < grid->rows.extent; i++)
+        mtl_stream_row (grid->dest + (gssize) item * size + (gssize) i * grid->rows.dest_step,
+                        buffer[i], staged.items.extent * size);
     }
 }
 

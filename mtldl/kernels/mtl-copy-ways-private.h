@@ -30,13 +30,13 @@ G_BEGIN_DECLS
 #define MTL_COST_REPEATED 30
 #define MTL_COST_DOUBLED_ROW 25000
 
-/* A conversion of an element in vectors, in one step or in several; of one where it is, cheaply or
- * four at once; and what a buffer between takes in addition. */
-#define MTL_COST_CONVERTED 60
-#define MTL_COST_CONVERTED_IN_STEPS 150
-#define MTL_COST_SCATTERED 300
-#define MTL_COST_BY_4 450
-#define MTL_COST_STAGED 100
+/* A conversion of an element in vectors: each byte of its larger side, and a further step; of one
+ * where it is, cheaply or four at once; and what a buffer between takes in addition. */
+#define MTL_COST_CONVERTED_BYTE 11
+#define MTL_COST_STEP 40
+#define MTL_COST_SCATTERED 250
+#define MTL_COST_BY_4 380
+#define MTL_COST_STAGED 30
 
 /* A line that has left the first cache, or all of a core's own, before its next element is read;
  * and an element of a box that has a line of its own. */
@@ -49,9 +49,9 @@ G_BEGIN_DECLS
 #define MTL_COST_BYTE 100
 
 /* Boxes: all of them, their buffers if they convert, a row in the table, and a box. */
-#define MTL_COST_BOXES 80000
+#define MTL_COST_BOXES 100000
 #define MTL_COST_BUFFERS 70000
-#define MTL_COST_TABLE 150
+#define MTL_COST_TABLE 200
 #define MTL_COST_BOX 25000
 
 /* A unit of a box: moved by the table, or in a row; one of more than 128 bytes, and each line of
@@ -64,13 +64,16 @@ G_BEGIN_DECLS
 /* Tiles: all of them. */
 #define MTL_COST_TILES 30000
 
+/* An element that is apart in the source, in boxes or tiles, is not moved for less. */
+#define MTL_COST_LEAST_ITEM 50
+
 /* For the number of threads: an element that is moved by itself, and one in a row. */
 #define MTL_COST_ALONE 300
 #define MTL_COST_OF_ROW 60
 
 /* An element in vectors, by the logarithm of its size, and a square of a tile, of 16 by 16
  * bytes. */
-static const guint16 mtl_costs_in_vectors[] = { 40, 60, 100, 200 };
+static const guint16 mtl_costs_in_vectors[] = { 40, 70, 90, 150 };
 static const guint16 mtl_costs_of_squares[] = { 16000, 6000, 2200, 1100, 300 };
 
 static inline guint64
@@ -79,10 +82,19 @@ mtl_copy_get_vector_cost (gsize size)
   return mtl_costs_in_vectors[__builtin_ctz (size)];
 }
 
+/* Every nth element. */
+static inline guint64
+mtl_copy_get_nth_cost (gsize size,
+                       gsize n)
+{
+  return mtl_copy_get_vector_cost (size) * n / 2;
+}
+
 static inline guint64
 mtl_copy_get_converted_cost (const MtlCopyPlan *plan)
 {
-  return plan->converts_at_once ? MTL_COST_CONVERTED : MTL_COST_CONVERTED_IN_STEPS;
+  return MTL_COST_CONVERTED_BYTE * MAX (plan->item_size, plan->source_size)
+         + (plan->converts_at_once ? 0 : MTL_COST_STEP);
 }
 
 static inline gsize

@@ -209,10 +209,10 @@ get_convert_fill_cost (const MtlCopyPlan *plan)
 /* --- Elements in vectors */
 
 static guint64
-get_vectors_cost (const MtlCopyPlan *plan)
+get_cost_of_items (const MtlCopyPlan *plan,
+                   guint64            item_cost)
 {
-  return (guint64) mtl_copy_get_vector_cost (plan->item_size) * plan->n_items
-         + (guint64) MTL_COST_LONG_ROW * plan->n_rows
+  return item_cost * plan->n_items + (guint64) MTL_COST_LONG_ROW * plan->n_rows
          + get_cost_of_visits (plan);
 }
 
@@ -224,10 +224,25 @@ is_nth (const MtlCopyPlan *plan)
   return step == 2 * size || step == 3 * size || step == 4 * size;
 }
 
+static guint64
+get_nth_cost (const MtlCopyPlan *plan)
+{
+  gsize size = plan->item_size;
+
+  return get_cost_of_items (plan, mtl_copy_get_nth_cost (
+                                    size, mtl_copy_get_last (plan)->source_step / size));
+}
+
 static gboolean
 is_reverse (const MtlCopyPlan *plan)
 {
   return mtl_copy_get_last (plan)->source_step == -(gssize) plan->item_size;
+}
+
+static guint64
+get_reverse_cost (const MtlCopyPlan *plan)
+{
+  return get_cost_of_items (plan, mtl_copy_get_vector_cost (plan->item_size) / 2);
 }
 
 /* Three bytes of each four, such as RGB of RGBA. */
@@ -240,8 +255,7 @@ is_3_of_4 (const MtlCopyPlan *plan)
 static guint64
 get_3_of_4_cost (const MtlCopyPlan *plan)
 {
-  return (guint64) MTL_COST_THREE_OF_FOUR * plan->n_items
-         + (guint64) MTL_COST_LONG_ROW * plan->n_rows;
+  return get_cost_of_items (plan, MTL_COST_THREE_OF_FOUR);
 }
 
 /* Two to four interleaved channels in the destination, from planes. */
@@ -316,8 +330,10 @@ static guint
 find_loop_axis (const MtlCopyPlan *plan)
 {
   guint last = plan->n_axes - 1, found = last;
+  const MtlCopyMachine *machine = mtl_copy_machine_get ();
+  gsize most = plan->axes[last].extent < FEW ? machine->own_size / 4 : machine->near_size;
 
-  if (plan->streams || plan->n_bytes + plan->source_bytes > mtl_copy_machine_get ()->near_size)
+  if (plan->streams || plan->n_bytes + plan->source_bytes > most)
     return last;
 
   for (guint i = last; i-- > 0;)
@@ -393,7 +409,7 @@ arrange_convert (MtlCopyPlan *plan)
   if (axis >= 0)
     mtl_axes_move (plan->axes, axis, plan->n_axes - 2);
   arrange_grid (plan);
-  if (plan->streams && step <= MTL_COPY_LINE && !is_source_row (plan))
+  if (plan->streams && step <= MTL_COPY_LINE)
     plan->line_ahead = MTL_COPY_LINE / plan->item_size * step;
 }
 
@@ -483,7 +499,8 @@ typedef struct
   guint64 (* get_cost) (const MtlCopyPlan *plan);
   void (* arrange) (MtlCopyPlan *plan);
   gsize least_streamed; /* bytes of a run in the destination, or 0 if they are never streamed */
-  guint32 least_cost; /* if this is more than the cost of another way, there is no need to look */
+  guint32 least_cost; /* no need to look if another way costs less than this, */
+  guint32 least_item_cost; /* and this for each element that is apart in the source */
 } Way;
 
 #define VECTORS (COPIES | TO_ROWS | FROM_APART | MANY_ITEMS)
@@ -500,10 +517,10 @@ static const Way ways[] = {
     "fill", COPIES | TO_ROWS | FROM_ONE, is_fill, get_fill_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_NTH] = {
-    "nth", VECTORS | SMALL_ITEMS, is_nth, get_vectors_cost, arrange_grid, LEAST_STREAMED,
+    "nth", VECTORS | SMALL_ITEMS, is_nth, get_nth_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_REVERSE] = {
-    "reverse", VECTORS | SMALL_ITEMS, is_reverse, get_vectors_cost, arrange_grid, LEAST_STREAMED,
+    "reverse", VECTORS | SMALL_ITEMS, is_reverse, get_reverse_cost, arrange_grid, LEAST_STREAMED,
   },
   [MTL_COPY_3_OF_4] = {
     "three of four", VECTORS, is_3_of_4, get_3_of_4_cost, arrange_grid, LEAST_STREAMED,
@@ -521,6 +538,7 @@ static const Way ways[] = {
   },
   [MTL_COPY_ELEMENTS] = {
     "elements", COPIES | APART, NULL, get_elements_cost, arrange_elements, LEAST_STREAMED,
+    0, MTL_COST_ELEMENT,
   },
   [MTL_COPY_CONVERT] = {
     "convert", CONVERTS, NULL, get_convert_cost, arrange_convert, LEAST_STREAMED_CONVERTED,
@@ -534,11 +552,11 @@ static const Way ways[] = {
   },
   [MTL_COPY_TILES] = {
     "tiles", SEVERAL_AXES | TO_ROWS | FROM_APART | MANY_ITEMS, NULL, mtl_copy_get_tiles_cost,
-    mtl_copy_arrange_tiles, 256, MTL_COST_TILES,
+    mtl_copy_arrange_tiles, 256, MTL_COST_TILES, MTL_COST_LEAST_ITEM,
   },
   [MTL_COPY_BOXES] = {
     "boxes", MANY_ITEMS, fits_boxes, get_boxes_cost, mtl_copy_arrange_boxes,
-    MTL_COPY_STREAMED_RUN, MTL_COST_BOXES,
+    MTL_COPY_STREAMED_RUN, MTL_COST_BOXES, MTL_COST_LEAST_ITEM,
   },
 };
 
@@ -623,9 +641,11 @@ find_cheapest (const MtlCopyPlan    *plan,
 
   for (guint i = 0; i < MTL_COPY_N_WAYS && least > 0; i++)
     {
-      guint64 cost;
+      const Way *way = &ways[i];
+      guint64 n_apart = (features & FROM_APART) != 0 ? plan->n_items : 0, cost;
 
-      if ((ways[i].needs & ~features) != 0 || ways[i].least_cost >= least)
+      if ((way->needs & ~features) != 0
+          || way->least_cost + way->least_item_cost * n_apart >= least)
         continue;
 
       cost = get_cost (plan, kernels, features, i);
