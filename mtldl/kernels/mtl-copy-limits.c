@@ -10,7 +10,7 @@ gsize mtl_copy_streaming_threshold;
 gsize mtl_copy_slice_size = 512 * 1024;
 const char *mtl_copy_forced_way;
 
-/* What the machine is like, for kernels. */
+/* Properties of the machine that kernels ask for. */
 
 gboolean mtl_copy_streams_pages_in_turn = TRUE;
 gboolean mtl_copy_avoids_strings;
