@@ -113,7 +113,8 @@ get_result (MtlReduction    reduction,
     }
 }
 
-/* Elements that are repeated within a slice change none of the statistics. */
+/* Elements that are repeated within a slice change none of the statistics. The layout is not
+ * empty. */
 static void
 take_axes (Work           *self,
            const gboolean *is_reduced)
@@ -540,6 +541,23 @@ run (Work              *self,
                           monitor, error);
 }
 
+/* The results of slices without elements. If some extent is 0, the product of those before it
+ * may wrap around. */
+static void
+fill_with_nan (double          *results,
+               const MtlLayout *layout,
+               const gboolean  *is_reduced)
+{
+  guint64 n_slices = 1;
+
+  for (guint i = 0; i < layout->n_dims; i++)
+    if (!is_reduced[i])
+      n_slices *= mtl_layout_shape (layout)[i];
+
+  for (guint64 i = 0; i < n_slices; i++)
+    results[i] = NAN;
+}
+
 gboolean
 mtl_slice_statistics_run (double            *results,
                           const MtlStrided  *strided,
@@ -555,23 +573,21 @@ mtl_slice_statistics_run (double            *results,
     .number_type = mtl_tally_get_number_type (strided->type),
     .results = results,
   };
-  gboolean done = TRUE;
+  const MtlElementType to = { kDLFloat, 64, 1, FALSE };
+  gboolean done;
+
+  if (mtl_layout_is_empty (strided->layout))
+    {
+      fill_with_nan (results, strided->layout, is_reduced);
+      return mtl_monitor_check (monitor, error);
+    }
 
   from.padded = from.bits < 8;
   take_axes (&work, is_reduced);
   merge_kept_axes (&work);
-  if (work.n_slices > 0 && mtl_layout_is_empty (strided->layout))
-    for (gint64 i = 0; i < work.n_slices; i++)
-      results[i] = NAN;
-  else if (work.n_slices > 0)
-    {
-      const MtlElementType to = { kDLFloat, 64, 1, FALSE };
-
-      mtl_conversion_init (&work.to_double, to, from, NULL);
-      mtl_conversion_init (&work.number_to_double, to, work.number_type, NULL);
-      done = run (&work, monitor, error);
-    }
-
+  mtl_conversion_init (&work.to_double, to, from, NULL);
+  mtl_conversion_init (&work.number_to_double, to, work.number_type, NULL);
+  done = run (&work, monitor, error);
   mtl_layout_clear (&work.slice);
   return done && mtl_monitor_check (monitor, error);
 }

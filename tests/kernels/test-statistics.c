@@ -509,6 +509,36 @@ test_loose_strides (void)
   check (view, statistics);
 }
 
+/* The strides and extents of an empty layout may be so large that they do not fit as bits. */
+static void
+test_empty_far_away (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new (NULL, 8, MTL_STORAGE_MODE_HOST, &error);
+  g_autoptr (MtlStridedLayout) layout =
+    mtl_strided_layout_new (DIMS (2, POW2 (40), POW2 (40), 0), DIMS (POW2 (61), POW2 (61), 1, 1),
+                            64, &error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT64, 0,
+                                                          &error);
+  g_autoptr (MtlStridedView) least = NULL;
+  g_autoptr (MtlStridedView) means = NULL;
+  g_autoptr (MtlStridedView) none = NULL;
+  g_autoptr (MtlStatistics) statistics = NULL;
+
+  g_assert_no_error (error);
+  statistics = compute_statistics (view);
+  check (view, statistics);
+  least = mtl_strided_view_reduce (view, MTL_REDUCTION_MINIMUM, NULL, 0, NULL, &error);
+  g_assert_no_error (error);
+  assert_elements (least, NAN);
+  means = mtl_strided_view_reduce (view, MTL_REDUCTION_MEAN, AXES (1, 2, 3), NULL, &error);
+  g_assert_no_error (error);
+  assert_elements (means, NAN, NAN);
+  none = mtl_strided_view_reduce (view, MTL_REDUCTION_MAXIMUM, AXES (0), NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (mtl_strided_view_is_empty (none));
+}
+
 /* The host gets a part after the other. */
 static void
 test_device_memory (void)
@@ -719,6 +749,7 @@ main (int   argc,
   g_test_add_func ("/Statistics/nothing-finite", test_nothing_finite);
   g_test_add_func ("/Statistics/repeated-elements", test_repeated_elements);
   g_test_add_func ("/Statistics/loose-strides", test_loose_strides);
+  g_test_add_func ("/Statistics/empty-far-away", test_empty_far_away);
   g_test_add_func ("/Statistics/device-memory", test_device_memory);
   g_test_add_func ("/Statistics/threads", test_threads);
   g_test_add_func ("/Statistics/async", test_async);

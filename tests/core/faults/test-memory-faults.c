@@ -620,8 +620,9 @@ static MtlStridedView *
 new_transposed (MtlDType dtype)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) view = mtl_strided_view_new_filled (NULL, dtype, DIMS (6, 4), 2,
-                                                                 MTL_STORAGE_MODE_DEFAULT, &error);
+  g_autoptr (MtlStridedView) view =
+    mtl_strided_view_new_filled (mtl_device_get_host (), dtype, DIMS (6, 4), 2,
+                                 MTL_STORAGE_MODE_HOST, &error);
 
   g_assert_no_error (error);
   return mtl_strided_view_transpose (view);

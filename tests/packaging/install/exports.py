@@ -49,6 +49,11 @@ def read_exported_symbols(path):
     if sys.platform == 'darwin':
         return {name.removeprefix('_'): '' for _, name in list_symbols('-gU', path)}
 
-    # The version itself is an absolute symbol.
+    # The versions themselves are absolute symbols.
     return {name.partition('@@')[0]: name.partition('@@')[2]
             for kind, name in list_symbols('-D', '--defined-only', path) if kind != 'A'}
+
+
+def read_versions(path):
+    """Give the versions that a shared library defines, those without a symbol included."""
+    return {name for kind, name in list_symbols('-D', '--defined-only', path) if kind == 'A'}

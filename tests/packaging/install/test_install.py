@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'support'))
 
 from blocks import get_block, read_blocks
 from exports import (PRIVATE_NODE, PUBLIC_NODE, read_exported_symbols, read_gir_symbols,
-                     read_private_symbols)
+                     read_private_symbols, read_versions)
 from peers import find_python_with
 
 BUILD = 'Build it'
@@ -307,6 +307,7 @@ class InstallTest:
         if sys.platform == 'linux':
             check_equal({name for name, node in exported.items() if node != PUBLIC_NODE}, private)
             check_equal({exported[name] for name in private} - {PRIVATE_NODE}, set())
+            check_equal(read_versions(self.prefix / 'lib' / library), {*exported.values()})
 
     def test_exports(self):
         """The library exports the names of the GIR, those for our Python module, and no others."""
