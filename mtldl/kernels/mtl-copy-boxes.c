@@ -163,30 +163,19 @@ copy_rows (const Rows *rows,
 
 #if MTL_COPY_WIDTH > 0
 
-/* Every second to fourth unit, for which there is a kernel, in rows that are worth a call. */
-#define LEAST_NEAR_ROW 512
-
-static gboolean
-are_near (gsize  n,
-          gssize step,
-          gsize  size)
-{
-  gssize distance = step / (gssize) size;
-
-  return size <= 8 && (size & (size - 1)) == 0 && distance >= 2 && distance <= 4
-         && distance * (gssize) size == step && n * (gsize) step >= LEAST_NEAR_ROW;
-}
+/* Rows of at least as many bytes, of which the kernel for every nth unit is worth a call. */
+#define LEAST_NTH_ROW 512
 
 static void
-pack_near_units (const Rows *rows,
-                 gsize       size)
+pack_every_nth (const Rows *rows,
+                int         n,
+                gsize       size)
 {
   gssize ahead = mtl_choose_ahead_within (rows->n * (gsize) rows->source_step);
 
   for (gsize i = 0; i < rows->n_rows; i++)
     MTL_KERNEL (gather) (rows->dest + get_row_place (rows, rows->dest_offsets, i),
-                         rows->source + rows->source_offsets[i], rows->n,
-                         (int) (rows->source_step / (gssize) size), size, ahead, FALSE);
+                         rows->source + rows->source_offsets[i], rows->n, n, size, ahead, FALSE);
 }
 
 #endif
@@ -335,9 +324,11 @@ pack_rows (const Box    *box,
                       size, box->source_step, box->row * size };
 
 #if MTL_COPY_WIDTH > 0
-  if (are_near (rows.n, rows.source_step, size))
+  int n = mtl_copy_get_nth (size, rows.source_step);
+
+  if (n > 0 && rows.n * (gsize) rows.source_step >= LEAST_NTH_ROW)
     {
-      pack_near_units (&rows, size);
+      pack_every_nth (&rows, n, size);
       return;
     }
 #endif

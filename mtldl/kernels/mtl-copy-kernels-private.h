@@ -137,6 +137,22 @@ mtl_copy_kernels_have (const MtlCopyKernels *self,
   return self->blocks[way] != NULL || self->grids[way] != NULL;
 }
 
+/* Returns 2, 3 or 4 if items this far apart are every second, third or fourth one, of a size that
+ * vectors have, or 0. */
+static inline int
+mtl_copy_get_nth (gsize  size,
+                  gssize step)
+{
+  if (size > 8 || (size & (size - 1)) != 0)
+    return 0;
+
+  for (int n = 2; n <= 4; n++)
+    if (step == n * (gssize) size)
+      return n;
+
+  return 0;
+}
+
 typedef struct
 {
   const MtlCopyKernels *kernels; /* the best, or those that the environment selects */

@@ -287,44 +287,9 @@ get_unit (const MtlCopyPlan *self)
            ? last->extent : 1;
 }
 
-/* Merges the axes along which no line of the source is skipped: the run of bytes grows by them.
- * Sorts the axes, and returns how many others there are, which come first. */
-static guint
-merge_source_runs (MtlAxis *axes,
-                   guint    n,
-                   gsize   *run)
-{
-  mtl_axes_sort (axes, n, 1);
-  for (; n > 0; n--)
-    {
-      gsize distance = mtl_copy_get_source_distance (&axes[n - 1]);
-
-      if (distance >= *run + MTL_COPY_LINE)
-        break;
-      *run += (axes[n - 1].extent - 1) * distance;
-    }
-
-  return n;
-}
-
-/* The bytes of all lines of the source, nearly. */
+/* Returns the bytes of the source if it is read forwards, and no line is skipped, or 0. */
 static gsize
-count_source_bytes (const MtlCopyPlan *self)
-{
-  MtlAxis axes[MTL_AXES_MAX];
-  gsize run = self->unit_source_size, n_runs = 1;
-  guint n_others;
-
-  memcpy (axes, self->axes, self->n_axes * sizeof axes[0]);
-  n_others = merge_source_runs (axes, self->n_axes, &run);
-  for (guint i = 0; i < n_others; i++)
-    n_runs = mtl_copy_multiply_up_to_max (n_runs, axes[i].extent);
-  return mtl_copy_multiply_up_to_max (MAX (run, MTL_COPY_LINE), n_runs);
-}
-
-/* Checks if the source is read forwards, and skips no line. */
-static gboolean
-is_source_sequential (const MtlCopyPlan *self)
+get_sequential_source (const MtlCopyPlan *self)
 {
   gssize run = self->unit_source_size;
 
@@ -333,11 +298,11 @@ is_source_sequential (const MtlCopyPlan *self)
       gssize step = self->axes[i].source_step;
 
       if (step <= 0 || (i < self->n_axes - 1 && step < run) || step >= run + MTL_COPY_LINE)
-        return FALSE;
+        return 0;
       run += (gssize) (self->axes[i].extent - 1) * step;
     }
 
-  return TRUE;
+  return run;
 }
 
 /* Lines are not streamed if they would have to be completed by several boxes, nor if the
@@ -349,7 +314,7 @@ is_worth_streaming (const MtlCopyPlan *self)
 
   if (!mtl_copy_reads_while_streaming
       && (mtl_copy_narrows (self)
-          || (self->convert != NULL && self->n_axes > 1 && is_source_sequential (self))))
+          || (self->convert != NULL && self->n_axes > 1 && get_sequential_source (self) > 0)))
     return FALSE;
 
   for (guint i = 0; i < self->n_run; i++)
@@ -402,8 +367,8 @@ mtl_copy_arrange_boxes (MtlCopyPlan *self)
   list_inner_axes (self);
   self->has_rows = self->parts[self->n_axes - 1] >= get_least_row (self);
   self->streams = self->streams && is_worth_streaming (self);
-  if (self->streams && is_source_sequential (self))
-    self->line_ahead = count_source_bytes (self) / (self->n_bytes / MTL_COPY_LINE + 1);
+  if (self->streams)
+    self->line_ahead = get_sequential_source (self) / (self->n_bytes / MTL_COPY_LINE + 1);
   cut_into_slices (self);
 }
 
@@ -417,16 +382,8 @@ get_unit_cost (gsize size)
          + (size > 128 ? MTL_COST_LONG_UNIT : 0);
 }
 
-/* Returns 2, 3 or 4 for every second, third or fourth unit, which are moved in vectors, or 0. */
-static gsize
-get_near_distance (const MtlAxis *axis,
-                   gsize          size)
-{
-  gsize distance = axis->source_step > 0 ? axis->source_step / (gssize) size : 0;
-
-  return mtl_copy_is_power_up_to (size, 8) && distance >= 2 && distance <= 4
-         && distance * size == (gsize) axis->source_step && axis->extent >= 64 ? distance : 0;
-}
+/* Rows of at least as many units, of which every nth is taken, are moved in vectors. */
+#define LEAST_NTH 64
 
 /* Units that are repeated are moved once. There are few divisions, which take long in tiny
  * copies. */
@@ -440,14 +397,14 @@ mtl_copy_get_boxes_cost (const MtlCopyPlan *self)
                                     : mtl_copy_divide_up (COPIED_AT_ONCE, dest_size);
   gboolean is_dense = unit > 1 || last->dest_step == (gssize) dest_size;
   gboolean has_rows = last->extent >= get_least_row (self);
-  gsize distance = get_near_distance (last, source_size);
+  int nth = last->extent >= LEAST_NTH ? mtl_copy_get_nth (source_size, last->source_step) : 0;
   int repeat_axis = find_repeat_axis (self);
   gsize n_once = repeat_axis >= 0 ? n_units / self->axes[repeat_axis].extent : n_units;
   gsize n_rows = has_rows ? MAX (n_once / last->extent, 1) : n_once;
   guint64 n_boxes = n_once / MIN (box, MTL_COPY_BOX_UNITS) + 1, cost;
 
   cost = MTL_COST_BOXES + MTL_COST_TABLE * MIN (n_rows, MTL_COPY_BOX_UNITS) + n_boxes * MTL_COST_BOX
-         + n_once * (distance > 0 ? mtl_copy_get_nth_cost (source_size, distance) * 4 / 3
+         + n_once * (nth > 0 ? mtl_copy_get_nth_cost (source_size, nth) * 4 / 3
                      : source_size <= 16 && has_rows ? MTL_COST_ROW_UNIT
                                                      : get_unit_cost (source_size));
   if (self->convert != NULL)

@@ -124,13 +124,18 @@ could_stream (const MtlCopyPlan *self,
   return n_bytes >= threshold && (!is_contiguous (self) || n_bytes / 5 >= threshold / 4);
 }
 
+/* Chooses a way, and prints it with the costs of all. */
 static void
-print (const MtlCopyPlan *self,
-       const char        *costs)
+choose_way_and_print (MtlCopyPlan          *self,
+                      const MtlCopyMachine *machine)
 {
-  g_autofree char *text = mtl_copy_plan_describe (self);
+  g_autoptr (GString) costs = g_string_new (NULL);
+  g_autofree char *text = NULL;
 
-  g_printerr ("mtldl: %s; nanoseconds: %s\n", text, costs);
+  mtl_copy_describe_ways (self, costs);
+  mtl_copy_choose_way (self, machine);
+  text = mtl_copy_plan_describe (self);
+  g_printerr ("mtldl: %s; nanoseconds: %s\n", text, costs->str);
 }
 
 void
@@ -163,13 +168,7 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
   self->is_large = self->n_bytes / 2 >= threshold / 5;
   self->streams = could_stream (self, threshold);
   if (G_UNLIKELY (machine->is_verbose))
-    {
-      g_autoptr (GString) costs = g_string_new (NULL);
-
-      mtl_copy_describe_ways (self, costs);
-      mtl_copy_choose_way (self, machine);
-      print (self, costs->str);
-    }
+    choose_way_and_print (self, machine);
   else
     mtl_copy_choose_way (self, machine);
 }

@@ -45,20 +45,25 @@ set_part (MtlCopyGrid       *part,
   part->items.extent = MIN (self->items.extent - item, max_items);
 }
 
-/* The rows from this one on if the kernel streams pixels, or else the items. */
-static MtlCopyGrid
-get_part_along (const MtlCopyGrid *self,
-                gboolean           by_rows,
-                gsize              first,
-                gsize              n)
+/* Copies rows if the kernel streams pixels, or else items. */
+static void
+copy_part (const MtlCopyGrid *grid,
+           gboolean           by_rows,
+           gsize              first,
+           gsize              n,
+           gboolean           streams)
 {
-  MtlCopyGrid part = *self;
+  MtlCopyGrid part = *grid;
+
+  if (n == 0)
+    return;
 
   if (by_rows)
-    set_part (&part, self, first, n, 0, G_MAXSIZE);
+    set_part (&part, grid, first, n, 0, G_MAXSIZE);
   else
-    set_part (&part, self, 0, G_MAXSIZE, first, n);
-  return part;
+    set_part (&part, grid, 0, G_MAXSIZE, first, n);
+  part.streams = streams;
+  grid->plan->copy_grid (&part);
 }
 
 /* Lets the kernel stream whole lines, and copy what is before and after them. Returns FALSE if it
@@ -70,7 +75,6 @@ stream_whole_lines (const MtlCopyGrid *grid)
   gboolean by_rows = plan->way == MTL_COPY_INTERLEAVE;
   const MtlAxis *axis = by_rows ? &grid->rows : &grid->items;
   gsize per_line = MTL_LINE / plan->item_size, head = 0, n;
-  MtlCopyGrid before, lines, after;
 
   if ((!by_rows && plan->way != MTL_COPY_DEINTERLEAVE && plan->way != MTL_COPY_NTH
        && plan->way != MTL_COPY_FILL)
@@ -84,15 +88,9 @@ stream_whole_lines (const MtlCopyGrid *grid)
     return FALSE;
 
   n = (axis->extent - head) / per_line * per_line;
-  before = get_part_along (grid, by_rows, 0, head);
-  lines = get_part_along (grid, by_rows, head, n);
-  after = get_part_along (grid, by_rows, head + n, G_MAXSIZE);
-  lines.streams = TRUE;
-  if (head > 0)
-    plan->copy_grid (&before);
-  plan->copy_grid (&lines);
-  if (head + n < axis->extent)
-    plan->copy_grid (&after);
+  copy_part (grid, by_rows, 0, head, FALSE);
+  copy_part (grid, by_rows, head, n, TRUE);
+  copy_part (grid, by_rows, head + n, axis->extent - head - n, FALSE);
   return TRUE;
 }
 

@@ -234,23 +234,6 @@ void MTL_KERNEL (copy_bytes) (guint8       *dest,
                               const guint8 *source,
                               gsize         n);
 
-/* Copies one element whose size is not a constant. */
-MTL_INLINE void
-mtl_copy_item (guint8       *dest,
-               const guint8 *source,
-               gsize         size)
-{
-  switch (size)
-    {
-    case 1: *dest = *source; break;
-    case 2: memcpy (dest, source, 2); break;
-    case 4: memcpy (dest, source, 4); break;
-    case 8: memcpy (dest, source, 8); break;
-    case 16: memcpy (dest, source, 16); break;
-    default: memcpy (dest, source, size); break;
-    }
-}
-
 #if MTL_COPY_WIDTH > 0
 /* mtl-copy-channels.c: every nth element, contiguous in the destination, which is whole lines if it
  * is streamed. */

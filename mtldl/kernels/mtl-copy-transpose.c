@@ -38,14 +38,14 @@ get_part (const MtlCopyBlock *self,
   return part;
 }
 
-static void
+MTL_INLINE void
 copy_items (const MtlCopyBlock *self,
             gsize               size)
 {
   for (gsize row = 0; row < self->n_rows; row++)
     for (gsize item = 0; item < self->n_items; item++)
-      mtl_copy_item (self->dest + (gssize) row * self->dest_step + item * size,
-                     self->source + self->offsets[item] + row * size, size);
+      memcpy (self->dest + (gssize) row * self->dest_step + item * size,
+              self->source + self->offsets[item] + row * size, size);
 }
 
 /* Makes the size a constant. */

@@ -219,18 +219,16 @@ get_cost_of_items (const MtlCopyPlan *plan,
 static gboolean
 is_nth (const MtlCopyPlan *plan)
 {
-  gssize step = mtl_copy_get_last (plan)->source_step, size = plan->item_size;
-
-  return step == 2 * size || step == 3 * size || step == 4 * size;
+  return mtl_copy_get_nth (plan->item_size, mtl_copy_get_last (plan)->source_step) > 0;
 }
 
 static guint64
 get_nth_cost (const MtlCopyPlan *plan)
 {
   gsize size = plan->item_size;
+  int n = mtl_copy_get_nth (size, mtl_copy_get_last (plan)->source_step);
 
-  return get_cost_of_items (plan, mtl_copy_get_nth_cost (
-                                    size, mtl_copy_get_last (plan)->source_step / size));
+  return get_cost_of_items (plan, mtl_copy_get_nth_cost (size, n));
 }
 
 static gboolean
@@ -426,9 +424,8 @@ static guint64
 get_columns_cost (const MtlCopyPlan *plan)
 {
   const MtlAxis *last = mtl_copy_get_last (plan);
-  guint64 cost = MTL_COST_SCATTERED;
 
-  return cost * plan->n_items
+  return (guint64) MTL_COST_SCATTERED * plan->n_items
          + (guint64) MTL_COST_CALL * (plan->n_items / last[-1].extent + plan->n_items / 128)
          + get_cost_of_visits (plan);
 }
@@ -607,48 +604,29 @@ get_cost (const MtlCopyPlan    *plan,
   return cost;
 }
 
-/* The way that a test forces, if its condition holds, or else none. */
-static guint
-find_forced (const MtlCopyPlan    *plan,
-             const MtlCopyKernels *kernels,
-             guint                 features)
-{
-  guint i = 0;
-
-  while (i < MTL_COPY_N_WAYS
-         && (strcmp (ways[i].name, mtl_copy_forced_way) != 0
-             || get_cost (plan, kernels, features, i) == G_MAXUINT64))
-    i++;
-
-  return i;
-}
-
+/* A way that a test forces is taken if its condition holds. */
 static MtlCopyWay
 find_cheapest (const MtlCopyPlan    *plan,
                const MtlCopyKernels *kernels)
 {
   MtlCopyWay found = plan->convert != NULL ? MTL_COPY_CONVERT : MTL_COPY_ELEMENTS;
-  guint64 least = G_MAXUINT64;
+  const char *forced = mtl_copy_forced_way;
   guint features = find_features (plan);
+  guint64 n_apart = (features & FROM_APART) != 0 ? plan->n_items : 0, least = G_MAXUINT64;
 
-  if (G_UNLIKELY (mtl_copy_forced_way != NULL))
-    {
-      guint forced = find_forced (plan, kernels, features);
-
-      if (forced < MTL_COPY_N_WAYS)
-        return forced;
-    }
-
-  for (guint i = 0; i < MTL_COPY_N_WAYS && least > 0; i++)
+  for (guint i = 0; i < MTL_COPY_N_WAYS && (least > 0 || forced != NULL); i++)
     {
       const Way *way = &ways[i];
-      guint64 n_apart = (features & FROM_APART) != 0 ? plan->n_items : 0, cost;
+      gboolean is_forced = forced != NULL && strcmp (way->name, forced) == 0;
+      guint64 cost;
 
       if ((way->needs & ~features) != 0
-          || way->least_cost + way->least_item_cost * n_apart >= least)
+          || (way->least_cost + way->least_item_cost * n_apart >= least && !is_forced))
         continue;
 
       cost = get_cost (plan, kernels, features, i);
+      if (is_forced && cost < G_MAXUINT64)
+        return i;
       if (cost < least)
         {
           least = cost;

@@ -116,7 +116,7 @@ mtl_histogram_clear (MtlHistogram *self)
 DEFINE_SEARCH (find_edge, double)
 DEFINE_SEARCH (find_key, gint64)
 
-static void
+static inline void
 count_double (const Work *self,
               double      x,
               guint64    *counts)
@@ -140,29 +140,13 @@ count_key (const Work *self,
                           (x - self->histogram->low) * self->scale)] += n;
 }
 
-#define DEFINE_FLOATS(NAME, Number) \
-  static void \
-  NAME (const Work   *self, \
-        const guint8 *data, \
-        gsize         n, \
-        guint64      *counts) \
-  { \
-    for (gsize i = 0; i < n; i++) \
-      { \
-        Number x; \
-\
-        memcpy (&x, data + i * sizeof x, sizeof x); \
-        count_double (self, x, counts); \
-      } \
-  }
-
-DEFINE_FLOATS (count_floats, float)
-DEFINE_FLOATS (count_doubles, double)
-
-#define IS_KEY(x) (x)
 #define BIASED_KEY(x) ((gint64) ((x) ^ G_GUINT64_CONSTANT (0x8000000000000000)))
 
-#define DEFINE_INTEGERS(NAME, Number, KEY) \
+#define COUNT_FLOAT(x) count_double (self, x, counts)
+#define COUNT_INTEGER(x) count_key (self, x, (double) x, 1, counts)
+#define COUNT_UINT64(x) count_key (self, BIASED_KEY (x), (double) x, 1, counts)
+
+#define DEFINE_COUNT(NAME, Number, COUNT) \
   static void \
   NAME (const Work   *self, \
         const guint8 *data, \
@@ -174,16 +158,18 @@ DEFINE_FLOATS (count_doubles, double)
         Number x; \
 \
         memcpy (&x, data + i * sizeof x, sizeof x); \
-        count_key (self, KEY (x), (double) x, 1, counts); \
+        COUNT (x); \
       } \
   }
 
-DEFINE_INTEGERS (count_int16, gint16, IS_KEY)
-DEFINE_INTEGERS (count_uint16, guint16, IS_KEY)
-DEFINE_INTEGERS (count_int32, gint32, IS_KEY)
-DEFINE_INTEGERS (count_uint32, guint32, IS_KEY)
-DEFINE_INTEGERS (count_int64, gint64, IS_KEY)
-DEFINE_INTEGERS (count_uint64, guint64, BIASED_KEY)
+DEFINE_COUNT (count_floats, float, COUNT_FLOAT)
+DEFINE_COUNT (count_doubles, double, COUNT_FLOAT)
+DEFINE_COUNT (count_int16, gint16, COUNT_INTEGER)
+DEFINE_COUNT (count_uint16, guint16, COUNT_INTEGER)
+DEFINE_COUNT (count_int32, gint32, COUNT_INTEGER)
+DEFINE_COUNT (count_uint32, guint32, COUNT_INTEGER)
+DEFINE_COUNT (count_int64, gint64, COUNT_INTEGER)
+DEFINE_COUNT (count_uint64, guint64, COUNT_UINT64)
 
 /* Bytes have few values, which are counted first. */
 static void

@@ -8,7 +8,7 @@
 G_BEGIN_DECLS
 
 /* A reduction of the elements along some axes, in C order of the other axes. The elements
- * are real numbers with one lane. Several threads may work. */
+ * are real numbers with one lane, and there are some. Several threads may work. */
 gboolean mtl_slice_statistics_run (double            *results,
                                    const MtlStrided  *strided,
                                    const gboolean    *is_reduced,

@@ -541,23 +541,6 @@ run (Work              *self,
                           monitor, error);
 }
 
-/* The results of slices without elements. If some extent is 0, the product of those before it
- * may wrap around. */
-static void
-fill_with_nan (double          *results,
-               const MtlLayout *layout,
-               const gboolean  *is_reduced)
-{
-  guint64 n_slices = 1;
-
-  for (guint i = 0; i < layout->n_dims; i++)
-    if (!is_reduced[i])
-      n_slices *= mtl_layout_shape (layout)[i];
-
-  for (guint64 i = 0; i < n_slices; i++)
-    results[i] = NAN;
-}
-
 gboolean
 mtl_slice_statistics_run (double            *results,
                           const MtlStrided  *strided,
@@ -575,12 +558,6 @@ mtl_slice_statistics_run (double            *results,
   };
   const MtlElementType to = { kDLFloat, 64, 1, FALSE };
   gboolean done;
-
-  if (mtl_layout_is_empty (strided->layout))
-    {
-      fill_with_nan (results, strided->layout, is_reduced);
-      return mtl_monitor_check (monitor, error);
-    }
 
   from.padded = from.bits < 8;
   take_axes (&work, is_reduced);

@@ -862,6 +862,18 @@ new_doubles (MtlLayout  *layout,
                                      error);
 }
 
+/* The statistics of slices without elements. */
+static gboolean
+fill_with_nan (MtlStridedView    *results,
+               const MtlMonitor  *monitor,
+               GError           **error)
+{
+  const MtlStrided strided = mtl_strided_view_get_strided (results);
+  const double nan = NAN;
+
+  return mtl_monitor_check (monitor, error) && mtl_strided_fill (&strided, &nan, NULL, error);
+}
+
 static MtlStridedView *
 compute_along (const MtlStrided  *strided,
                const gboolean    *is_reduced,
@@ -883,6 +895,8 @@ compute_along (const MtlStrided  *strided,
   distinct = new_doubles (&distinct_layout, error);
   if (results == NULL || distinct == NULL)
     return NULL;
+  if (mtl_layout_is_empty (strided->layout))
+    return fill_with_nan (results, monitor, error) ? g_steal_pointer (&results) : NULL;
 
   numbers = mtl_strided_view_get_strided (distinct).data;
   drop_repeats (strided->layout, is_reduced, &dropped);
