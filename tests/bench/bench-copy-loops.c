@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What bench_copy.py times, in loops here, so that calls from Python do not
- * count. Each gives seconds for one of n calls: of this thread's time on the
- * processor, so that other work on the machine counts less, or by the clock. */
+/* The loops that bench_copy.py times, in C so that calls from Python do not count. Each gives
+ * seconds for one of n calls: of this thread's time on the processor, so that other work on the
+ * machine counts less, or by the clock. */
 
 #include <time.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What an exchange costs in C. */
+/* The cost of an exchange in C. */
 
 #include "bench.h"
 

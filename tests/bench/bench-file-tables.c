@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What bench_files.py times. */
+/* The functions that bench_files.py times. */
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a view of a video frame costs in C, and a buffer over a view, beside what GStreamer's own
- * ways cost. */
+/* The costs in C of a view of a video frame and of a buffer over a view, beside those of
+ * GStreamer's own ways. */
 
 #include "bench.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What layouts of three dimensions cost in C: the functions on plain values, the
- * same as objects, and what takes longer the more it has to tell. */
+/* The costs in C of layouts of three dimensions: the functions on plain values, then those of
+ * objects, and questions that take longer for interleaved elements. */
 
 #include "bench.h"
 

@@ -25,7 +25,7 @@
 
 typedef guint64 Line __attribute__ ((vector_size (LINE), may_alias));
 
-/* What is done with each line. A stream goes around the caches. */
+/* The ways to go through the lines of memory. A stream goes around the caches. */
 typedef enum
 {
   WAY_READ,
@@ -171,7 +171,7 @@ go_through (char       *dest,
     }
 }
 
-/* Of this thread on the processor, as others may run there too. */
+/* Returns this thread's time on the processor, as others may run there too. */
 static double
 get_seconds (void)
 {

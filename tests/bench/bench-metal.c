@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What an exchange of Shared memory costs beside one of host memory, over the
- * double. What may come on top is what the double itself takes to retain and
- * to release. */
+/* The cost of an exchange of Shared memory beside one of host memory, over the double. The double
+ * itself adds the time that it takes to retain and to release. */
 
 #include "bench.h"
 

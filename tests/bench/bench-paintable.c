@@ -34,7 +34,7 @@ struct _Bench
   GtkPicture *picture;
   MtlGtkViewPaintable *paintable;
   MtlStridedView *view;
-  MtlStridedView *frames[3]; /* of a video, read-only */
+  MtlStridedView *frames[3]; /* a video's, read-only */
   guint n_frames;
   gint64 begin;
 };
@@ -108,7 +108,7 @@ tick (GtkWidget     *widget,
   if (!self->way->is_part)
     where = (GdkRectangle) { 0, 0, WIDTH, HEIGHT };
 
-  /* What the program draws costs the same in all ways: a row. */
+  /* Drawing costs the program the same in all ways: a row. */
   memset (pixels + where.y * STRIDE + where.x * 4, self->n_frames, where.width * 4);
   self->way->draw (self, &where);
   self->n_frames++;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What calls cost: nanoseconds, the best of several rounds taken in turn, so that
- * what slows the machine slows all; and the number of allocations. For one file
- * of a program. */
+/* Measures calls: nanoseconds, the best of several rounds taken in turn, so that a slow moment of
+ * the machine slows all of them; and the number of allocations. For one file of a program. */
 
 #pragma once
 
@@ -63,7 +62,7 @@ count_allocations (Case *self)
 {
   guint64 before;
 
-  self->call (self->data); /* what is made only once */
+  self->call (self->data); /* makes what is made only once */
   before = n_allocations;
   self->call (self->data);
   return n_allocations - before;

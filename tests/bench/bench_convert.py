@@ -36,7 +36,7 @@ SECONDS = 0.3
 
 
 def best_of(calls, seconds=SECONDS):
-    """Of each, the least time of a call."""
+    """Returns the least time of each call."""
     best = dict.fromkeys(calls, float("inf"))
     for call in calls.values():
         call()
@@ -55,7 +55,7 @@ def new_view(name, n):
 
 
 def as_tensor(view):
-    """Of the same memory. PyTorch converts no numbers of fewer than 8 bits."""
+    """Returns a tensor of the view's memory. PyTorch converts no numbers of fewer than 8 bits."""
     dtype = getattr(torch, view.dtype.name, None) if view.layout.get_item_bits() % 8 == 0 else None
     if dtype is None:
         return None
@@ -64,7 +64,7 @@ def as_tensor(view):
 
 
 def as_array(view):
-    """Of the same memory; what is packed NumPy gets as a copy."""
+    """Returns an array of the view's memory; NumPy gets packed elements as a copy only."""
     return np.asarray(view) if view.layout.get_item_bits() % 8 == 0 else None
 
 

@@ -31,7 +31,7 @@ import copy_page  # noqa: E402
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 N_THREADS = os.cpu_count()
-# What two threads are to gain, and more as they go.
+# The least gain with all threads.
 SCALING = 0.85 * N_THREADS
 OFFSET = int(os.environ.get("MTL_BENCH_OFFSET", "0"))
 MIB = 2**20
@@ -144,7 +144,7 @@ def least_of(calls, rounds):
 
 
 def torch_copy(dest, source):
-    """Of so many threads."""
+    """Returns a function that copies with n_threads threads."""
     import torch
 
     warnings.filterwarnings("ignore", "The given NumPy array is not writable")

@@ -31,7 +31,7 @@ MIB = 2**20
 MODELS = [(1000, MIB, 300, 8), (100_000, 4, 6, 3)]
 COLD_ROUNDS = 7
 
-# Of the peer's time.
+# Limits, as shares of the peer's time.
 OPEN_LIMIT_IN_C, OPEN_LIMIT, VIEWS_LIMIT = 0.25, 0.3, 0.25
 PARSE_LIMIT, INDEX_LIMIT = 0.5, 1.25
 SPARSE_LIMIT, COLD_LIMIT = 1.1, 1.05

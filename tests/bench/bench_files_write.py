@@ -30,7 +30,7 @@ from gi.repository import Gio, Mtl  # noqa: E402
 ROUNDS = 6
 N_LARGE, N_SMALL = 1000, 100_000
 
-# Of the time of the peer's.
+# Limits, as shares of the peer's time.
 CONTIGUOUS_LIMIT, TRANSPOSED_LIMIT = 1 / 1.1, 1 / 1.5
 MEMORY_LIMIT = 8 << 20
 

@@ -39,7 +39,7 @@ ROWS = [
 
 
 def subjects():
-    """What the calls are made of, each with memory of its own."""
+    """Returns the objects that the calls use, each with memory of its own."""
     def numbers():
         return np.arange(120, dtype=np.float32).reshape(6, 5, 4)
 

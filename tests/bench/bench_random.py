@@ -26,7 +26,7 @@ from random_report import Result, SLOWER, print_all, print_case
 
 # About five minutes of two cores.
 CASES = 300
-# Of so many in turn, those of the groups: same, convert, small.
+# The groups take turns: same, convert, small.
 TURNS = ("same", "convert", "same", "convert", "same", "convert", "small")
 
 

@@ -47,7 +47,7 @@ def show_statistics(worst):
 
 
 def of_floats(pixels, floats):
-    """From 0 to 255 to -0.5 to 0.5."""
+    """Scales numbers from 0 to 255 to -0.5 to 0.5."""
     dest, source = Mtl.asview(floats), Mtl.asview(pixels)
 
     def numpy():

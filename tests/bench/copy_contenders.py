@@ -83,7 +83,8 @@ def tensor_of(array):
 
 
 def packed_view_of(shape, side, memory):
-    """Of fewer bits an element, with the elements of the memory, which take a byte each."""
+    """Returns a view of packed elements with the values of the memory, which has a byte for
+    each."""
     dtype = Mtl.DType.from_string(side.dtype)
     packed = Mtl.StridedView.new_zeros(None, dtype, [memory.size])
     packed.copy_from(Mtl.asview(memory.astype(np.float32)))
@@ -142,7 +143,7 @@ class Contenders:
 
 def timed(call, n, clock):
     if n > 1:
-        call()  # what the others left in the caches
+        call()  # replaces the others' data in the caches
     start = clock()
     for _ in range(n):
         call()

@@ -11,7 +11,7 @@ import numpy as np
 
 from random_copies import LINE, bits_of
 
-# What bench-machine.c times.
+# The ways that bench-machine.c times.
 READ, WRITE, STREAM, COPY, COPY_STREAM = range(5)
 SIZES = [2**k for k in range(13, 28)]
 
@@ -49,7 +49,7 @@ class Bandwidths:
         self._speeds, self._sizes = np.array(speeds), np.log2(sizes)
 
     def best_with(self, other):
-        """What slowed the machine did so at one time only."""
+        """Takes the better of two measurements, as a disturbance affects only one of them."""
         return Bandwidths(np.maximum(self._speeds, other._speeds), 2**self._sizes)
 
     def at(self, way, working_set):

@@ -15,7 +15,7 @@ import drawn_layouts  # noqa: E402
 from drawn_layouts import Axes, below, dense_strides, happens, offset_bounds  # noqa: E402
 
 MIB = 2**20
-# Of the larger of source and dest, and of the memory that one of them lies in.
+# Sizes of the larger of source and dest, and of the memory that one of them lies in.
 LEAST_BYTES, MOST_BYTES = 2**10, 2**28
 MOST_MEMORY = 2**30
 LINE = 64
@@ -223,7 +223,7 @@ def values_for(source, dest):
 
 
 class Kind(NamedTuple):
-    """Of layouts whose axes are merged, so that as few are left as can be."""
+    """The class of a copy whose layouts have their axes merged as far as possible."""
     layout: str
     inner: str
     n_axes: str

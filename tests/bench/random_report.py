@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What bench_random.py prints: tables by class, the distribution, and the worst cases."""
+"""Prints the report of bench_random.py: tables by class, the distribution, and the worst cases."""
 
 import math
 from typing import NamedTuple
@@ -47,7 +47,7 @@ class Result(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Of some results; NaN where there is none that says it."""
+    """A summary of some results; NaN if none of them has the number."""
     n: int
     ratio: float         # geometric mean, to the better peer
     slower: float        # share

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the benchmark of random layouts draws, and counts, is as it says: NumPy and brute force are
-the judges."""
+"""Checks the cases that the benchmark of random layouts draws, and its counts: NumPy and brute
+force are the judges."""
 
 import itertools
 
@@ -295,7 +295,7 @@ RESULTS = [result_of(case_of("65536", "1", "1"), 2.0, 8.0, 4.0, 1.0),
 def test_summaries_are_of_ratios_to_the_better_peer():
     summary = random_report.summarize(RESULTS)
     assert summary.n == 3
-    assert summary.ratio == pytest.approx(1)  # of 2, 1/2 and 1
+    assert summary.ratio == pytest.approx(1)  # the mean of 2, 1/2 and 1
     assert summary.slower == pytest.approx(1 / 3) and summary.least == 0.5
     assert summary.over_limit == (2, 2, 2)  # the third is too small
     assert summary.peer_limit == 2.5 and summary.to_one == 1

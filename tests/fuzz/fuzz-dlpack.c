@@ -14,7 +14,7 @@
 #define MEMORY_SIZE 1024
 #define MAX_OPERATIONS 6
 
-/* What the struct is given back to; it frees the struct as producers do. */
+/* The producer that the struct is given back to; it frees the struct as producers do. */
 typedef struct
 {
   DLManagedTensorVersioned *versioned;
@@ -103,8 +103,8 @@ read_tensor (Peer     *self,
                                    input_byte (input) << 8 | input_byte (input) };
 }
 
-/* Whether a tensor that was believed keeps to the memory that is there: what no
- * importer can know. */
+/* TRUE if a tensor that was believed keeps to the memory that is there, which no importer can
+ * know. */
 static gboolean
 stays_within (const DLTensor *tensor,
               guint64         flags)
@@ -215,7 +215,7 @@ touch (MtlStridedView *view,
                                             &error), &error);
 }
 
-/* What goes out says the same as the view, and comes in again. */
+/* The exported tensor describes the same elements as the view, and comes in again. */
 static void
 pass_on (MtlStridedView *view,
          Input          *input,

@@ -15,7 +15,7 @@
 #define MAX_BEFORE 256
 #define MAX_INFLATED 16384
 
-/* What the bytes are, read by other means. */
+/* The bytes, read by other means. */
 typedef struct
 {
   guint8 *bytes;
@@ -93,7 +93,7 @@ read_pieces (MtlFileStream  *stream,
   return TRUE;
 }
 
-/* What is read, and what is said of it. */
+/* The input, and what is said of it. */
 typedef struct
 {
   const Expected *expected;
@@ -103,7 +103,7 @@ typedef struct
   gsize n_wanted;
   gsize piece;
   gboolean is_deflated;
-  gboolean is_passed; /* what is not wanted was read elsewhere */
+  gboolean is_passed; /* the bytes not wanted were read elsewhere */
   gsize given_size;
   guint32 crc;
   gboolean is_right;

@@ -11,7 +11,7 @@
 #define MAX_VIEWS 4
 #define MAX_OPERATIONS 12
 #define MAX_DIMS 66
-#define MAX_PIXELS 20 /* of a row or column, unless that is changed */
+#define MAX_PIXELS 20 /* along a row or column, unless that is changed */
 #define MAX_TOUCHED 64
 #define MANY_CHANNELS 70 /* more than GStreamer has positions of */
 
@@ -27,7 +27,7 @@ typedef struct
   GstBuffer *buffer;
   Range ranges[MAX_MEMORIES];
   guint n_memories;
-  GstVideoFormat format; /* of the meta at first */
+  GstVideoFormat format; /* the meta's at first */
   gboolean has_video_info;
   gboolean has_audio_info;
   GstVideoInfo video;
@@ -78,7 +78,7 @@ change_number (Input   *input,
     }
 }
 
-/* Of a plane, a component or a channel. */
+/* Reads the index of a plane, a component or a channel. */
 static guint
 read_index (Input *input)
 {
@@ -322,7 +322,7 @@ read_tensor_structure (Input *input)
   return structure;
 }
 
-/* What a field of caps may be instead. */
+/* Replaces a field of caps by another value. */
 static void
 spoil_field (GstStructure *structure,
              Input        *input)
@@ -405,7 +405,7 @@ case_init (Case  *self,
 
 /* --- What the views may do */
 
-/* Whether a buffer or its memory is in use: what failed leaves that alone. */
+/* The use of a buffer or its memory, which a failure leaves alone. */
 typedef struct
 {
   int n_refs;

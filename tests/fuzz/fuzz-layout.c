@@ -11,7 +11,7 @@
 #define MAX_OPERATIONS 12
 #define MEMORY_SIZE 4096
 
-/* What an operation does to the elements. */
+/* The effect of an operation on the elements. */
 typedef enum
 {
   SAME_ORDER,  /* nothing */
@@ -280,7 +280,7 @@ check_queries (MtlStridedLayout *layout,
   g_assert_true (mtl_strided_layout_is_unique (layout) == !repeats);
 }
 
-/* What holds of every layout, however large. */
+/* Checks the properties of every layout, however large. */
 static void
 check_layout (MtlStridedLayout *layout)
 {

@@ -12,7 +12,7 @@
 
 #include "fuzz-frames.h"
 
-/* Of all tensors of a file that are looked at. */
+/* Limits of the tensors of a file that are looked at. */
 #define MAX_BYTES 65536
 #define MAX_TENSORS 64
 

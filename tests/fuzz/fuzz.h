@@ -9,7 +9,7 @@ int LLVMFuzzerInitialize   (int          *argc,
 int LLVMFuzzerTestOneInput (const guint8 *data,
                             gsize         size);
 
-/* What is left of the bytes that say what to do; zeros after their end. */
+/* The rest of the bytes that say what to do; zeros after their end. */
 typedef struct
 {
   const guint8 *data;
