@@ -16,7 +16,8 @@ C = '{http://www.gtk.org/introspection/c/1.0}'
 GLIB = '{http://www.gtk.org/introspection/glib/1.0}'
 
 CALLABLES = {'function', 'method', 'constructor', 'virtual-method', 'callback', 'signal'}
-# What has a version of its own. Members, parameters and results have that of what they are in.
+# Elements with versions of their own. Members, parameters and results have that of the element that
+# they are in.
 VERSIONED = CALLABLES | {'class', 'interface', 'record', 'union', 'enumeration', 'bitfield',
                          'constant', 'alias', 'property'}
 DESCRIBED = VERSIONED | {'member', 'parameter', 'return-value'}
@@ -35,7 +36,7 @@ def tag_of(element):
 
 
 def is_empty(element):
-    """Whether it is the class structure of a final class, which has only that of its parent."""
+    """True for the class structure of a final class, which has only that of its parent."""
     return element.get(GLIB + 'is-gtype-struct-for') and len(element.findall(CORE + 'field')) == 1
 
 
@@ -59,7 +60,7 @@ def c_type_of(element):
 
 
 def may_be_null(element):
-    """Whether C has a pointer there."""
+    """True if it is a pointer in C."""
     c_type = c_type_of(element)
     return '*' in c_type or c_type == 'gpointer' or is_callback(element)
 
@@ -70,7 +71,7 @@ def type_of(element):
 
 
 def is_number(element, namespace):
-    """Whether its type is a number, or an enumeration of the namespace."""
+    """True if its type is a number, or an enumeration of the namespace."""
     enumerations = namespace.findall(CORE + 'enumeration') + namespace.findall(CORE + 'bitfield')
     name = type_of(element)
     return NUMBER.search(name) or name in [kind.get('name') for kind in enumerations]
@@ -81,7 +82,7 @@ def is_callback(element):
 
 
 def is_data(element, function):
-    """Whether it is what a callback is given."""
+    """True for the data of a callback."""
     parameters = function.findall(f'{CORE}parameters/{CORE}parameter')
     return any(parameters[int(other.get('closure'))] is element
                for other in parameters if other.get('closure'))
@@ -97,7 +98,7 @@ def faults_of_callback(element):
 
 
 def faults_of_value(element, function, namespace):
-    """What is wrong with a parameter or a result."""
+    """Yields the faults of a parameter or a result."""
     array = element.find(CORE + 'array')
     name = type_of(element)
 
@@ -166,7 +167,7 @@ SAMPLE = f'''
   </function>
 </namespace>'''
 
-# What each rule finds in the sample, if that is changed: text, what replaces it, the fault.
+# Changes to the sample, one or more for each rule: text, its replacement, the fault that is found.
 SAMPLES = [
     ('<doc>It works.</doc>', '', 'f: has no description'),
     ('<doc>their number, not %NULL</doc>', '<doc> </doc>', 'f.n: has no description'),

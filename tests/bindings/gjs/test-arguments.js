@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-// What functions take in place of what C has: names of element types, plain
-// arguments, paths. What gjs would make something else of is an error.
+// Functions take arguments in JavaScript's forms in place of C's: names of element types, plain
+// arguments, paths. Values that gjs would turn into others are errors.
 
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
@@ -55,7 +55,7 @@ function* parametersOf(...classNames) {
     }
 }
 
-// What the function says of another value of that parameter.
+// Returns the message of the function's error for another value of that parameter.
 function messageOfValue({owner, name, kinds, i}, value) {
     const args = kinds.map(takenBy);
 

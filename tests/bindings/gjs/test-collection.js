@@ -140,7 +140,7 @@ for (const [name, makeFrame] of Object.entries(MAKERS)) {
     });
 }
 
-// What hands out memory of tensors that is there already.
+// Functions that share memory which tensors have already.
 const SHARING = `
     Buffer.new_mapped Buffer.new_mapped_finish Buffer.get_bytes Buffer.slice
     StridedView.new StridedView.new_from_dlpack StridedView.new_from_metal_tensor

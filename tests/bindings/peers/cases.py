@@ -38,7 +38,7 @@ IMPORTS = {
 }
 READ_ONLY = "read-only"
 
-# What a client is expected to do that says nothing else.
+# The outcomes expected of a client that names no others.
 DEFAULTS = {
     ("part out", "negative strides"): COPIES,
     ("keywords", "copy=True"): COPIES,
@@ -97,7 +97,7 @@ def asks(client):
 
 
 def refused(expected, call):
-    """Whether the call was to be refused, as it then is."""
+    """Checks that a call that has to be refused is refused; False if it should work."""
     if not isinstance(expected, Refuses):
         return False
     with pytest.raises(expected.error, match=expected.match) as info:
@@ -288,7 +288,7 @@ def delete_in_order(holders, order, expected, values):
     for gone in order:
         holders[gone] = None
         gc.collect()
-        junk = [matrix() for _ in range(10)]  # of what was freed too early
+        junk = [matrix() for _ in range(10)]  # reuses memory that was freed too early
         for i, holder in enumerate(holders):
             if holder is not None:
                 assert values[i](holder) == expected
@@ -321,7 +321,7 @@ def test_every_order_of_deletion(client):
 
 
 def takes_back(client):
-    """Whether views of its arrays can go out to it: legacy tensors cannot be constant."""
+    """True if views of its arrays can go out to it: legacy tensors cannot be constant."""
     return not (client.constant and isinstance(client.out.get(READ_ONLY), Refuses))
 
 
@@ -364,7 +364,7 @@ def test_memory_is_given_back(client):
     before = resident()
     for _ in range(1000):
         exchange()
-    assert resident() - before < 100 * 2**20  # of the 1000 that went through
+    assert resident() - before < 100 * 2**20  # 1000 MiB went through
 
 
 def test_threads(client):
@@ -414,7 +414,7 @@ def test_element_types(client, case, record):
         else:
             assert client.dtype_of(array) == client.dtypes.get(case, case)
             assert (client.address(array) == view.get_address()) == (expected == WORKS)
-            if expected == COPIES and case in PACKED:  # to a byte for each
+            if expected == COPIES and case in PACKED:  # as a byte for each
                 assert client.values(array) == view.tolist()
             else:
                 assert client.bytes_of(array, view.nbytes) == bytes(view.get_buffer())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the cases ask of a client, and the ways in which an exchange can come out."""
+"""The base of all clients, and the ways in which an exchange can come out."""
 
 import ctypes
 from dataclasses import dataclass
@@ -55,8 +55,8 @@ DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
           "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
           "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"]
 
-# To who asks for a version from before these the library refuses them: mpi4py, say, would
-# reach beyond the memory.
+# The library refuses these to consumers that ask for an earlier version: mpi4py, say, would reach
+# beyond the memory.
 PACKED = dict.fromkeys(["int2", "int4", "uint2", "uint4", "float6_e2m3fn", "float6_e3m2fn",
                         "float4_e2m1fn"], Refuses(BufferError, "1.1"))
 
@@ -91,7 +91,7 @@ class Client:
     dtypes_into = {}
     foreign_dtype = None  # how it refuses the others
     keywords = {}       # name: what its function for importing takes
-    asks = None         # what it passes to __dlpack__()
+    asks = None         # the keywords that it passes to __dlpack__()
     reads_exchange_api = False
     writable = True     # its arrays can be written to
     constant = False    # views of its arrays are read-only

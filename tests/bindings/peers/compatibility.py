@@ -138,7 +138,8 @@ def without_version(name):
 
 
 def differences(page, run):
-    """What is not said of a client that both have, and clients that only one has."""
+    """Yields the cells that differ for clients of both tables, and the clients that only one
+    has."""
     before, now = ({client for _, _, client in cells} for cells in (page, run))
     both = before & now
     for key in sorted(set(page) | set(run)):

@@ -23,7 +23,7 @@ LEFT_OUT = {"test_cuda_core.py", "test_mlx.py"} if sys.platform == "darwin" else
 
 
 def run(python, path, report, results):
-    """Whether all went well, and what was printed."""
+    """Returns True if all went well, and the output."""
     command = [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--junitxml",
                f"{report}.xml", path]
     try:

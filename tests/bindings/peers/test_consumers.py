@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What else takes a view, without knowing of this library: whether it uses the view's memory, by
-addresses, makes a copy, or refuses. Each call is tried with a view in C order and a transposed
+"""Other consumers of views, which do not know this library: checks by addresses if each uses the
+view's memory, makes a copy, or refuses. Each call is tried with a view in C order and a transposed
 one, and has its line in the table."""
 
 import array
@@ -131,7 +131,7 @@ def series(view):
 
     result = pandas.Series(view[0]).to_numpy()
     assert result.tolist() == view[0].tolist()
-    return result.ctypes.data  # of the first row, which starts where the view does
+    return result.ctypes.data  # the first row's address, which is also the view's
 
 
 @call("xarray", "`DataArray(view)`", WORKS)

@@ -53,7 +53,7 @@ CLIENTS = [Jax()]
 
 @pytest.mark.parametrize("name", CLIENTS[0].dtypes)
 def test_its_arrays_are_constant(name):
-    """Whether they are buffers or not."""
+    """They are read-only as buffers, too."""
     array = jnp.ones(4, name)
     for part in (array, array[1:3], array[0], array[4:], array.reshape(2, 2).T):
         for view in (Mtl.from_dlpack(part), Mtl.asview(part), Mtl.from_dlpack(part, copy=False),

@@ -16,7 +16,7 @@ class Mlx(Client):
     out = {**dict.fromkeys([*PARTS, *CAPSULES, READ_ONLY], COPIES),
            "copy=False": Refuses(ValueError, "without a copy")}
     keywords = {"copy=False": {"copy": False}, "copy=True": {"copy": True}}
-    writable = False  # what is assigned to gets memory of its own
+    writable = False  # an assignment gives the array new memory
     into = {READ_ONLY: ABSENT}
     dtypes = {"bool": "mlx.core.bool", "complex128": None,
               **{name: f"mlx.core.{name}" for name in DTYPES if hasattr(mx, name)}}

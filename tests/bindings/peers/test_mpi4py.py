@@ -35,7 +35,7 @@ class Mpi4py(Client):
         return array.address
 
     def values(self, array):
-        """Of those parts that have no gaps; a buffer knows its bytes alone."""
+        """Returns the numbers of parts without gaps; a buffer knows its bytes alone."""
         floats = np.frombuffer(array, np.float32)
         return floats.item() if floats.size == 1 else floats.reshape(-1, 6).tolist()
 

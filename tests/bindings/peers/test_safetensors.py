@@ -37,7 +37,8 @@ def by_address(view):
 
 
 def view_of(tensor, name):
-    """What was read, without a copy, in the element type that it was saved in."""
+    """Returns a view of a tensor that was read, without a copy, in the element type that it was
+    saved in."""
     layout = Mtl.StridedLayout(tensor["shape"], itemsize=Mtl.DType.from_string(name).itemsize)
     buffer = Mtl.asview(tensor["data"]).get_buffer()
     return Mtl.StridedView.new(buffer, layout, Mtl.DType.from_string(name), 0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What people do with an array, by kind: expressions, and statements after which all names are
-looked at. x is 3 × 4 float64, y another such, i int64, u uint8, f float32, c complex128, m a mask, r
-a row, s without dimensions, o a place for results, q square, k three indices, and e empty."""
+"""Common uses of arrays, by kind: expressions, and statements after which all names are looked at.
+x is 3 × 4 float64, y another such, i int64, u uint8, f float32, c complex128, m a mask, r a row, s
+without dimensions, o a place for results, q square, k three indices, and e empty."""
 
 OPERATORS = """
 x + 1

@@ -48,7 +48,8 @@ def random_array(rng, dtype, writable):
 
 
 def view_of(array):
-    """Of the array's memory, with the rest of it around; older NumPy's go out read-only."""
+    """Returns a view of the array's memory, with the rest of it around; older NumPy's go out
+    read-only."""
     return Mtl.asview(memoryview(array))
 
 

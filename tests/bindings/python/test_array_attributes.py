@@ -27,7 +27,7 @@ __radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ __rpow__ __rmod__ __rmatmu
 __ror__ __rxor__ __rlshift__ __rrshift__
 """.split()
 
-# What classes that are made from NumPy's need, and what is there for types rather than arrays.
+# Attributes for NumPy's subclasses, and those that types have rather than arrays.
 OF_SUBCLASSES = {"__array_finalize__", "__array_prepare__", "__array_priority__",
                  "__array_wrap__", "__class_getitem__", "__setstate__", "__delitem__",
                  "__array_struct__"}

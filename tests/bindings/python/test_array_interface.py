@@ -29,7 +29,7 @@ LAYOUTS = {
 
 
 class OnlyInterface:
-    """What NumPy's consumers see of an object without a buffer and DLPack."""
+    """An object without a buffer and DLPack, which NumPy's consumers see by its interface."""
 
     def __init__(self, interface, owner=None):
         self.__array_interface__ = interface
@@ -44,7 +44,7 @@ class OnlyArray:
         return self.array
 
 
-# Of views
+# Views
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -111,7 +111,7 @@ def test_pillow_makes_pictures_of_views():
     assert back.shape == (4, 5, 3) and back.dtype == "uint8" and back.tolist() == view.tolist()
 
 
-# Of other objects
+# Other objects
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

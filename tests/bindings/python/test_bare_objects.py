@@ -26,7 +26,7 @@ NAMES = [name for name in dir(Mtl)
 # Attributes that only say what to use instead.
 HINTS = {Mtl.StridedView: {*_INSTEAD, "__array_function__"}}
 
-# What an object may refuse with. An AttributeError is a mistake.
+# Exceptions that an object may raise to refuse. An AttributeError is a mistake.
 REFUSALS = (GLib.Error, TypeError, ValueError, IndexError, KeyError, BufferError,
             OverflowError, OSError, NotImplementedError, MemoryError, RuntimeError)
 
@@ -68,7 +68,7 @@ def describe(function):
     try:
         return [argument for argument in function.get_arguments()
                 if argument.get_direction() != gi._gi.Direction.OUT]
-    except AttributeError:  # of Python
+    except AttributeError:  # a function in Python
         return None
 
 
@@ -112,7 +112,7 @@ def use(cls):
         if name in HINTS.get(cls, ()):
             assert not hasattr(cls(), name), name
         elif (getattr(cls, name).__doc__ or "").startswith("Does the same as numpy.ndarray."):
-            attempt(name, lambda: getattr(cls(), name)())  # what NumPy takes is its own affair
+            attempt(name, lambda: getattr(cls(), name)())  # NumPy decides on the arguments
         elif not callable(inspect.getattr_static(cls, name)) \
                 and not isinstance(inspect.getattr_static(cls, name), staticmethod):
             attempt(name, lambda: getattr(cls(), name))

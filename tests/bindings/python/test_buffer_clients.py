@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What Python's own library does with a buffer, done with a view: into it, out
-of it, and refused by one that is read-only or strided."""
+"""Python's own library uses views as buffers: into one, out of one, and refused by one that is
+read-only or strided."""
 
 import array
 import ctypes

@@ -15,7 +15,7 @@ import conftest
 from py_buffer import Exporting
 from says import says
 
-SIZE = 64  # of the memory
+SIZE = 64  # the memory's
 NATIVE = ("", "@", "^")
 SWAPPED = (">", "!") if sys.byteorder == "little" else ("<",)
 KINDS = {"?": "bool", "c": "uint", "Zf": "complex", "Zd": "complex",

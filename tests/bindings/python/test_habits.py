@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What people do with NumPy's arrays comes out the same for views: values, types of elements,
+"""Common uses of NumPy's arrays give the same results for views: values, types of elements,
 exceptions, and what is then in memory."""
 
 import array

@@ -191,7 +191,7 @@ COMPARED_WEAK = [2**53 + 1, 2**24 + 1, 2049, 2.0**53, 1e300, 1 + 1e-12, 65520.0,
 @pytest.mark.any_memory
 def test_membership_is_equality_of_an_element(dtype):
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of imaginary parts
+        warnings.simplefilter("ignore")  # about imaginary parts
         for value in COMPARED + (COMPARED_WEAK if NUMPY_ROUNDS_WEAK_NUMBERS else []):
             for element in (0, 1, 0.1, 1 / 3, 2049, 2**24, 2**53, 2**53 + 1, float("inf"),
                             0.1 + 0.1j):

@@ -14,7 +14,7 @@ DType, Layout, View = Mtl.DType, Mtl.StridedLayout, Mtl.StridedView
 
 
 class Kind(enum.Enum):
-    """What an argument is. The value is the exception for an integer out of range."""
+    """The kind of an argument. The value is the exception for an integer out of range."""
     AXIS = IndexError
     INDEX = IndexError, "index"
     OTHER = ValueError

@@ -57,7 +57,7 @@ def outcome(function):
 
 
 def fits(value, name):
-    """Whether an element type takes a number, by a model in Python."""
+    """True if an element type takes a number, by a model in Python."""
     if isinstance(value, (complex, np.complexfloating)):
         return name.startswith("complex")
     if name in LIMITS:

@@ -271,7 +271,7 @@ def test_views_that_just_fit():
 
 
 def test_any_arguments(rng):
-    """What hostile pickles name: an exception, or a view whose elements lie in the data."""
+    """Hostile pickles give an exception, or a view whose elements lie in the data."""
     numbers = (0, 1, 2, 3, 4, 8, 16, 31, 32, 33, 64, 255, 256, -1, -2, 2**31, 2**32, 2**62, 2**63,
                2**64, -2**63, 10**30, 1.5, None, "1", True, (), (1, 2))
 

@@ -156,7 +156,7 @@ def test_threads_that_go_on_while_the_interpreter_ends():
         """)
 
 
-# What moves many bytes, on views of 32 MiB: dense, wide and reversed.
+# Calls that move many bytes, on views of 32 MiB: dense, wide and reversed.
 LONG = {
     "assignment": "dense[...] = reverse",
     "assignment, converted": "wide[...] = dense",

@@ -150,7 +150,7 @@ def test_tensors_whose_bits_are_not_set():
 
 
 def test_a_lazy_tensor_is_not_asked_for_a_second_copy():
-    """What it resolves to is already one."""
+    """The tensor that it resolves to is a copy already."""
     addresses = []
 
     class Remembers(torch.Tensor):

@@ -52,7 +52,7 @@ def test_edges(tmp_path):
     path = tmp_path / "edges.ogg"
     subprocess.run([sys.executable, EXAMPLE, "--frames", str(FRAMES), path], check=True)
 
-    # Of a white ball on black, 40 pixels wide, only the edge is left.
+    # Only the edge is left of a white ball on black, 40 pixels wide.
     frames = decode(path)
     assert len(frames) == FRAMES
     for frame in frames:

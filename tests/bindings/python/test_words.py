@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What objects are called, in exceptions and as text, and what is accepted in their place."""
+"""The names of objects in exceptions and as text, and what is accepted in their place."""
 
 import importlib.util
 import pathlib
@@ -137,6 +137,6 @@ def test_pytorch_takes_views():
         copied = torch.tensor(view)
         assert copied.tolist() == view.tolist() and copied.dtype == torch.float64
         assert view.size == 0 or copied.data_ptr() != view.get_address()
-    # Of any buffer, it takes the bytes for numbers of its default type.
+    # PyTorch takes the bytes of any buffer for numbers of its default type.
     assert torch.asarray(FIRST).tolist() == torch.asarray(memoryview(FIRST)).tolist()
     assert torch.asarray(np.asarray(FIRST)).data_ptr() == FIRST.get_address()

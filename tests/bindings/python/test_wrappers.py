@@ -30,7 +30,7 @@ def layout():
 
 @pytest.fixture(params=["view", "layout"])
 def whole(request):
-    """What is the same for both."""
+    """The tests that are the same for both."""
     return request.getfixturevalue(request.param)
 
 
