@@ -195,7 +195,7 @@ test_copy (void)
   gst_memory_unref (system);
 }
 
-/* What an element asks its peers for memory with. */
+/* Answers an element's query for memory as its peer. */
 static GstPadProbeReturn
 answer_query (GstPad          *pad,
               GstPadProbeInfo *info,

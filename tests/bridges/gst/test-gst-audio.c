@@ -105,7 +105,7 @@ check_numbers (const GstAudioFormatInfo *format,
 {
   g_autofree gint64 *unpacked = g_new (gint64, n_samples);
   const gint64 n_columns = mtl_strided_view_get_shape (view, NULL)[1];
-  const gint64 mask = (G_GINT64_CONSTANT (1) << (format->depth & 63)) - 1; /* of integers */
+  const gint64 mask = (G_GINT64_CONSTANT (1) << (format->depth & 63)) - 1; /* for integers */
   const gint64 middle = GST_AUDIO_FORMAT_INFO_IS_SIGNED (format) ? 0 : (mask >> 1) + 1;
   g_autoptr (GError) error = NULL;
 

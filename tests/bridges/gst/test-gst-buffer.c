@@ -214,7 +214,7 @@ frame_new (const GstVideoInfo *info)
   return buffer;
 }
 
-/* What GStreamer's own converter makes of a frame. */
+/* Converts a frame with GStreamer's own converter. */
 static GBytes *
 convert (const GstVideoInfo *info,
          GstBuffer          *buffer)

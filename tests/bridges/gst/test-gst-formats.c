@@ -29,8 +29,8 @@ for_each_format (FormatFunc func)
   g_type_class_unref (formats);
 }
 
-/* What GStreamer's own description of a format says about samples that begin at a byte: by flags
- * and sizes. The byte order is in the name. */
+/* TRUE if GStreamer's own description of a format has samples that begin at a byte: by flags and
+ * sizes. The byte order is in the name. */
 static gboolean
 has_views (const GstVideoFormatInfo *format)
 {
@@ -289,7 +289,7 @@ test_samples (void)
   for_each_format (check_samples);
 }
 
-/* What GStreamer's own conversion wrote, padding bits included. */
+/* Checks what GStreamer's own conversion wrote, padding bits included. */
 static void
 check_converted (const GstVideoFormatInfo *format)
 {

@@ -5,7 +5,7 @@
 
 #include "test-gst-buffer-utils.h"
 
-/* Whether this machine has all elements that the text of a pipeline names. */
+/* TRUE if this machine has all elements that the text of a pipeline names. */
 static gboolean
 has_elements (const char *text)
 {
@@ -40,7 +40,7 @@ pipeline_new (const char *text)
   return pipeline;
 }
 
-/* What comes out if the buffer goes in. */
+/* Returns the output for one buffer of input. */
 static GBytes *
 run (const char *elements,
      GstBuffer  *buffer,

@@ -57,7 +57,7 @@ wait_for_frame (Channel *channel,
   return buffer;
 }
 
-/* What an element behind a queue does: view, read, end. */
+/* The work of an element behind a queue: view, read, end. */
 static gpointer
 read_frames (gpointer data)
 {

@@ -110,7 +110,7 @@ test_meta_padding (void)
   gst_buffer_unmap (buffer, &map);
 }
 
-/* From bottom to top. */
+/* The rows go from bottom to top. */
 static void
 test_meta_negative_stride (void)
 {
@@ -140,7 +140,7 @@ test_meta_before_info (void)
   GstVideoInfo info;
 
   add_gray_meta (buffer, 20, 10, 3, 30);
-  set_info (&info, GST_VIDEO_FORMAT_GRAY8, 7, 5); /* what is to be shown */
+  set_info (&info, GST_VIDEO_FORMAT_GRAY8, 7, 5); /* the visible part */
   view = view_plane (buffer, &info, 0, GST_MAP_READ);
   assert_view_shape (view, 10, 20);
   assert_view_strides (view, 30, 1);

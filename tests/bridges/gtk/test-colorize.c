@@ -394,7 +394,7 @@ get_random_element (double low,
     }
 }
 
-/* Of all magnitudes, and at least as wide as one of the least digits. */
+/* Ranges of all magnitudes, which may be as narrow as one unit in the last place. */
 static void
 test_random_ranges (void)
 {

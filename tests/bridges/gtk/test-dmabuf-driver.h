@@ -18,7 +18,7 @@
 static struct
 {
   ino_t inode; /* 0: there is none */
-  guint64 access; /* what has begun */
+  guint64 access; /* the access that has begun */
   int n_starts;
   int n_ends;
   int n_interrupts; /* calls that are to be repeated */

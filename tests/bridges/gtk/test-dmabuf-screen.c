@@ -258,7 +258,7 @@ test_texture_refused (void)
   assert_no_texture (fd, 0, layout, FOURCC ('B', 'G', '2', '4'), MTL_ERROR_INVALID_ARGUMENT,
                      "24 & 32");
 
-  /* What GTK has against it. */
+  /* GTK refuses this format. */
   g_assert_null (get_dmabuf_texture (fd, 0, bytes, FOURCC ('C', '8', ' ', ' '), 0, &unsupported));
   g_assert_error (unsupported, GDK_DMABUF_ERROR, GDK_DMABUF_ERROR_UNSUPPORTED_FORMAT);
   g_test_message ("%s", unsupported->message);

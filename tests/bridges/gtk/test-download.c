@@ -107,7 +107,7 @@ check_downloads (GdkTexture     *texture,
     check_downloads_to (texture, premultiplied, source, source_pixel, 1);
 }
 
-/* What a texture was made from is converted without a loss. */
+/* A texture's pixels are converted without a loss to the type that it was made from. */
 static void
 test_own_textures (void)
 {
@@ -153,7 +153,7 @@ check_downloads_by_gtk (GdkTexture *texture)
 
 #endif
 
-/* Of textures from elsewhere, what GTK itself gives; before 4.10 those are 8 bits. */
+/* Compares textures from elsewhere with what GTK itself gives; before 4.10 that is 8 bits. */
 static void
 test_other_textures (void)
 {
@@ -361,7 +361,7 @@ test_blocks (void)
     }
 }
 
-/* From RGBA in one row of floats. */
+/* Downloads RGBA pixels in one row of floats. */
 static MtlStridedView *
 download_floats (const double       *numbers,
                  gsize               n_numbers,

@@ -94,8 +94,8 @@ get_texture_view (GdkTexture *texture)
   return view;
 }
 
-/* What GTK makes of a texture: premultiplied blue, green, red, opacity; the reverse on
- * big-endian machines. */
+/* Returns the pixels that GTK gives of a texture: premultiplied blue, green, red, opacity; the
+ * reverse on big-endian machines. */
 static inline guint8 *
 get_gtk_pixels (GdkTexture *texture)
 {

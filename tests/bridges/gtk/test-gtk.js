@@ -30,7 +30,7 @@ function cancelled() {
     return cancellable;
 }
 
-// What a callback is called with.
+// Returns a promise of the result that a callback is called with.
 function resultOf(start) {
     return new Promise(resolve => start((source, result) => resolve(result)));
 }

@@ -152,7 +152,7 @@ test_one_row (void)
   cairo_surface_destroy (surface);
 }
 
-/* What is written to the elements is drawn. */
+/* Checks that writes to the elements are drawn. */
 static void
 check_written (gsize i)
 {
@@ -258,7 +258,7 @@ test_used_as_source (void)
   cairo_surface_destroy (screen);
 }
 
-/* What is written makes the picture's own encoding wrong. */
+/* A write makes the picture's own encoding wrong, so it is dropped. */
 static void
 test_encoded_data (void)
 {

@@ -15,7 +15,7 @@ typedef struct
   int n_planes;
   int item_size;
   int used_bits;
-  int shift; /* of the used bits */
+  int shift; /* the used bits' */
   int block_width;
   int block_height;
   gboolean is_packed; /* all channels in one element */

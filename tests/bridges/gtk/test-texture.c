@@ -6,7 +6,7 @@
 
 static const gint64 sizes[][2] = { { 1, 1 }, { 3, 5 }, { 4, 7 }, { 1, 9 }, { 9, 1 } };
 
-/* From names like R16G16B16A16_FLOAT_PREMULTIPLIED. FALSE: not of pixels side by side. */
+/* Reads names like R16G16B16A16_FLOAT_PREMULTIPLIED. FALSE if the pixels are not side by side. */
 static gboolean
 read_format_name (GdkMemoryFormat  format,
                   MtlDType        *dtype,

@@ -83,7 +83,7 @@ hold (GPtrArray  *held,
   g_ptr_array_add (held, self);
 }
 
-/* What all elements are, one by one, as GTK's own texture. */
+/* Makes GTK's own texture of the elements, one by one. */
 static GdkTexture *
 create_expected (MtlStridedView *view,
                  const Format   *format)
@@ -636,7 +636,7 @@ test_signals (void)
   assert_emitted (6, 3, 4);
 }
 
-/* What is shown stays, with what is shown later, too. */
+/* A failure leaves the texture as it is, and later changes to its view are still shown. */
 static void
 test_failures (void)
 {

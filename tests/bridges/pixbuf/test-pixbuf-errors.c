@@ -62,7 +62,7 @@ test_new_from_view_overlapping_rows (void)
     "28 & 0",
     "4 & 0",
     "0",
-    "4 & 24", /* of another orientation */
+    "4 & 24", /* another orientation */
     "4 & 3",
   };
   g_autoptr (GBytes) bytes = g_bytes_new_take (g_malloc0 (6 * 7 * 4), 6 * 7 * 4);

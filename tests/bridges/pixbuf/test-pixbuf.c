@@ -250,8 +250,8 @@ typedef struct
   gsize offset;
 } Part;
 
-/* Of a view [6, 7, 4], whose rows have 28 bytes. The strides of axes of
- * extent 1 lead nowhere, and may be anything. */
+/* Parts of a view [6, 7, 4], whose rows have 28 bytes. The strides of axes of extent 1 lead
+ * nowhere, and may be anything. */
 static const Part parts[] = {
   { "1:4, 2:5", 3, 3, 28, 28 + 8 },
   { "::2", 7, 3, 56, 0 },
