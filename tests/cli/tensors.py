@@ -16,13 +16,13 @@ CODES = {"bool": "BOOL", "int8": "I8", "int16": "I16", "int32": "I32", "int64": 
          "uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64", "float16": "F16",
          "float32": "F32", "float64": "F64", "complex64": "C64"}
 
-# What no terminal may see as it is.
+# Characters that no terminal may get as they are.
 EVIL = "evil\x1b[31m\x07\r\n\t\x9b2J\u202e\u2028\x7f\\n"
 EVIL_SHOWN = (r"evil\u001b[31m\u0007\u000d\n\t\u009b2J\u202e\u2028\u007f\\n")
 
 
 def mtldl(*arguments, status=0, env=None, **kwargs):
-    """What a command prints; all that it complains of is checked, too."""
+    """Returns the output of a command; all that it complains of is checked, too."""
     done = run(*arguments, env=env, **kwargs)
     assert done.returncode == status, done.stderr
     if status == 0:
@@ -57,7 +57,7 @@ def describe(tensor):
 
 
 def save(path, tensors, metadata=None):
-    """Of arrays, or of (code, shape, bytes)."""
+    """Saves arrays, or (code, shape, bytes)."""
     entries, data = lay_out({name: describe(tensor) for name, tensor in tensors.items()})
     if metadata is not None:
         entries = {"__metadata__": metadata, **entries}

@@ -58,7 +58,7 @@ class Terminal:
         return more
 
     def read_until(self, text, begin=0):
-        """What it shows up to a text, from a place on."""
+        """Reads up to a text, and returns the output from a place on."""
         while text.encode() not in self.seen[begin:]:
             assert self.read(), self.seen
         return self.seen[begin:].decode()

@@ -16,7 +16,7 @@ from terminal import Terminal, show
 
 
 def faults(*arguments):
-    """What is told of a file, and nothing else is."""
+    """Returns the faults that it tells of a file; it may print nothing else."""
     done = run("check", *arguments)
     assert done.returncode == 1 and done.stdout == ""
     folder = re.escape(str(arguments[-1].parent))

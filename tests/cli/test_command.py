@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is the same for all commands: usage, statuses, pipes, terminals, the manual's page."""
+"""Tests of all commands in common: usage, statuses, pipes, terminals, the manual's page."""
 
 import errno
 import os

@@ -275,7 +275,7 @@ def test_failures_leave_what_was_there(tmp_path, source, target):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals(tmp_path, number):
-    """What is half written is taken away, and the shell knows."""
+    """A file that is half written is deleted, and the shell sees the signal."""
     source = save_sparse(tmp_path / "in.safetensors", 2**29)
     target = tmp_path / "out.safetensors"
     target.write_text("old")
@@ -309,7 +309,7 @@ def test_signal_that_is_ignored(tmp_path):
 
 
 def has_begun(folder):
-    """Whether there is a third file, which is being written."""
+    """True if there is a third file, which is being written."""
     return any(name.startswith(".") for name in os.listdir(folder))
 
 

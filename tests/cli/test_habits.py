@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is typed by those who know ls, cp and GNU's other commands, and jq."""
+"""Habits of people who know ls, cp and GNU's other commands, and jq."""
 
 import json
 import os
@@ -100,7 +100,7 @@ def test_address_of_a_file(work):
 
 
 def test_a_part_is_missing(work):
-    """What a download that was interrupted leaves."""
+    """An interrupted download leaves some files."""
     save_shards(work, {"model-1.safetensors": {"x": np.zeros(2)},
                        "model-2.safetensors": {"y": np.zeros(2)}})
     folder = work / "model"

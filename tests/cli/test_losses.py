@@ -144,7 +144,7 @@ def test_small_floats(tmp_path, dtype):
 
 
 def test_floats_without_zero(tmp_path):
-    """Of float8_e8m0fnu, which has only positive powers of two, and NaN."""
+    """float8_e8m0fnu has only positive powers of two, and NaN."""
     values = np.array([1, 2, 0, -1, 2.0**127, 2.0**200, 2.0**-127, 2.0**-140, np.nan, np.inf])
     done = run("cp", save(tmp_path / "a", {"x": values}), tmp_path / "b", "-d", "float8_e8m0fnu")
     kept = load(tmp_path / "b")[0]["x"][1]

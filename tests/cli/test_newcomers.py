@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What people type who do not know the command: it works, or says what to type."""
+"""First attempts by people who do not know the command: it works, or says what to type."""
 
 import decimal
 import json

@@ -63,7 +63,7 @@ def get_values(name):
 
 
 def get_share(values, low, high):
-    """From 0 to 1."""
+    """Returns the place in the range, from 0 to 1."""
     values = np.where(np.isfinite(values), values, low).astype('f16')
     return np.clip((values - low) / (np.longdouble(high) - low), 0, 1).astype(float) \
         if high > low else np.zeros(values.shape)
@@ -86,7 +86,7 @@ def get_picture(values, factor=1, scale_of=None):
 
 
 def get_image(values, factor, low, high):
-    """Of one channel or three."""
+    """Returns the picture of one channel or three."""
     channels = np.round(get_share(values, low, high) * 255)
     return np.broadcast_to(channels, (*values.shape[:2], 3)).repeat(factor, 0).repeat(factor, 1)
 

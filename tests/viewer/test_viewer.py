@@ -403,7 +403,7 @@ def check_folders(start, folder):
 
 
 def check_refused(start, folder):
-    """What cannot be loaded is listed, and does not hide what can."""
+    """Tensors that cannot be loaded are listed, and do not hide those that can."""
     with Viewer(start, folder / 'mixed.npz') as viewer:
         viewer.wait_for_text('<U3 · 2 · 24 bytes')
         shown = viewer.wait_for_text('This Cannot Be Shown')    # the first one
@@ -603,7 +603,7 @@ def check_state(start, folder):
     with Viewer(start) as viewer:
         viewer.wait(lambda shown: shown.get('default_size') == [1010, 555], 'the size')
         assert viewer.do()['style'] == 'dark', viewer.do()
-        # What was opened before.
+        # Files that were opened before are listed.
         recent = viewer.do('recent')['recent']
         assert (folder / 'array.npy').as_uri() in recent, recent
         viewer.do('activate', 'app.open-uri', (folder / 'array.npy').as_uri())
@@ -615,7 +615,7 @@ def check_state(start, folder):
         viewer.do('activate', 'win.close')
 
 
-    # What someone else wrote there.
+    # The state may have been written by others.
     state = folder / 'state' / 'mtldl-viewer' / 'state.ini'
     for text in ('[state]\nwidth=-5\nheight=0\nstyle=blue\nmaximized=maybe\n', '\0 nonsense'):
         state.write_text(text)
@@ -669,7 +669,7 @@ def check_keys(start, folder):
         use_mouse(viewer, 'mousemove', left + 150, top + 202, 'keydown', 'ctrl', 'click', 4,
                   'keyup', 'ctrl')
         viewer.wait_for_text('8 : 1')
-        # What was below the pointer still is.
+        # The element below the pointer has not changed.
         use_mouse(viewer, 'mousemove_relative', 1, 0)
         viewer.wait(lambda shown: any(f'[50, {column}]' in line for column in (37, 38)
                                       for line in shown['texts']), 'the element there')
@@ -716,7 +716,7 @@ def make_files(folder):
     with open(folder / 'long.npy', 'wb') as file:
         np.lib.format.write_array_header_1_0(
             file, {'descr': '|u1', 'fortran_order': False, 'shape': (2 ** 34,)})
-        file.truncate(file.tell() + 2 ** 34)    # of which nothing is on the disk
+        file.truncate(file.tell() + 2 ** 34)    # the disk has none of it
 
 
 CHECKS = {name.removeprefix('check_'): check for name, check in list(globals().items())
@@ -741,7 +741,7 @@ def main(program, toolkit, *names):
             return Program(screen, folder, 'python', program, *arguments,
                            MTLDL_VIEWER_TOOLKIT=toolkit, **variables)
 
-        # What the toolkits differ in, with GTK alone.
+        # With GTK alone, only the checks run in which the toolkits differ.
         names = names or [name for name in CHECKS if toolkit == 'adw' or name in FEW]
         n_failed = 0
         print(f'1..{len(names)}', flush=True)

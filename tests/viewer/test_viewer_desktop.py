@@ -174,7 +174,7 @@ def check_session(files, folder):
             session.end()
 
 
-# What is told to those who do not see the windows: run in the session.
+# Returns the windows as screen readers see them: run in the session.
 
 def find_windows(atspi):
     desktop = atspi.get_desktop(0)
@@ -256,7 +256,7 @@ def visit_accessibles():
 
 
 def check_terminal(files, folder):
-    """What it says there, also without a display."""
+    """Checks the output in a terminal, also without a display."""
     environment = {name: value for name, value in os.environ.items()
                    if name not in ('DISPLAY', 'WAYLAND_DISPLAY')} | {'HOME': str(folder)}
 

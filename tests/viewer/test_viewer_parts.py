@@ -22,7 +22,7 @@ ROLES = ('rows', 'columns', 'channels')
 
 
 def check_guesses():
-    """What is shown if nobody chooses."""
+    """Checks the axes that are shown if the user chooses none."""
     for shape, expected in {
             (): (None, None, None), (7,): (None, 0, None), (3, 4): (0, 1, None),
             (1024, 1024, 16): (0, 1, None), (5, 1, 3, 24, 16): (3, 4, None),
