@@ -71,7 +71,7 @@ def play_in_processes(play, cases):
 DEFAULT = Mtl.Device.get_default()
 METAL = [device for device in Mtl.Device.list()
          if device.get_device_type() == Mtl.DeviceType.METAL]
-# What the double of Metal is told to be.
+# The devices of the double of Metal.
 DOUBLES = [word for word in os.environ.get("METAL_DOUBLE", "").split(",")
            if word in ("unified", "discrete")]
 
@@ -204,14 +204,14 @@ class _OnCpu:
 
 
 def from_dlpack(exporter):
-    """What NumPy makes of it, which takes memory of the host only."""
+    """Imports it with NumPy, which takes memory of the host only."""
     if NUMPY_ASKS_FOR_DEVICES:
         return np.from_dlpack(exporter, device="cpu")
     return np.from_dlpack(_OnCpu(exporter))
 
 
 def cpu_capsule(view):
-    """Of the host's memory, for those that cannot ask for it themselves."""
+    """Returns a capsule of the host's memory, for consumers that cannot ask for it themselves."""
     return view.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
 
 

@@ -8,7 +8,7 @@
 #define N_THREADS 4
 #define N_ROUNDS 2000
 
-/* What is allocated beyond that, now. */
+/* Asserts how much is allocated beyond that now. */
 #define assert_allocated(before, size) \
   g_assert_cmpuint (mtl_get_allocated_size (), ==, (before) + (size))
 

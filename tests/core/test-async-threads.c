@@ -116,7 +116,7 @@ test_many_callers (void)
   mtl_set_max_threads (0);
 }
 
-/* What came of an asynchronous call. */
+/* The outcome of an asynchronous call. */
 typedef struct
 {
   GMainLoop *loop;

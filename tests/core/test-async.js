@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-// What goes on in the background: promises, progress, cancelling; threads.
+// Asynchronous calls: promises, progress, cancelling; threads.
 
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
@@ -34,7 +34,7 @@ function isTransposed(view) {
         value === i % N_ROWS * N_COLUMNS + Math.floor(i / N_ROWS));
 }
 
-// What a progress callback is told.
+// Records the progress that a callback is told.
 function recordProgress() {
     const told = [];
     return [told, (done, total) => told.push([done, total])];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What goes on in the background, in async methods; threads. */
+/* Asynchronous calls, in async methods; threads. */
 
 const int64 N_ROWS = 1500;
 const int64 N_COLUMNS = 1000;
@@ -30,7 +30,7 @@ void assert_transposed (Mtl.StridedView view) throws Error {
 	}
 }
 
-/* What a progress callback is told. */
+/* The progress that a callback is told. */
 class Told : Object {
 	public int64 done = -1;
 	public int64 total = -1;

@@ -51,7 +51,7 @@ test_new_uninitialized (void)
 
 #define HUGE_SIZE (16 * 1024 * 1024)
 
-/* What the system says of the pages in the middle. */
+/* Returns the system's flags of the pages in the middle. */
 static char *
 get_page_flags (gconstpointer data)
 {
@@ -78,7 +78,7 @@ get_page_flags (gconstpointer data)
   return NULL;
 }
 
-/* Whether it does so of pages that are asked for here. */
+/* TRUE if these flags show huge pages that are asked for here. */
 static gboolean
 tells_of_huge_pages (void)
 {

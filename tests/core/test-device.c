@@ -382,7 +382,7 @@ test_derived_elements (void)
   assert_refuses (mtl_strided_view_get_double (view, DIMS (0, 0), &error) != 0,
                   MTL_ERROR_NOT_HOST_ACCESSIBLE, "(12, 3)");
 
-  /* What is asked of all elements goes through a copy of them. */
+  /* Operations on all elements go through a copy of them. */
   g_assert_true (mtl_strided_view_fill_double (view, 1, NULL, &local_error));
   copy = mtl_strided_view_copy (transposed, MTL_ORDER_C, NULL, &local_error);
   g_assert_no_error (local_error);

@@ -304,7 +304,7 @@ test_device_request (void)
                 MTL_ERROR_NOT_SUPPORTED, "(2, 2)");
 }
 
-/* What is not understood is passed on as it came. */
+/* Element types that the library does not know are passed on as they came. */
 static void
 test_element_types (void)
 {
@@ -524,7 +524,7 @@ test_pinned (void)
                 MTL_ERROR_NOT_SUPPORTED, "(3, 0)");
 }
 
-/* What is described is what goes out, but the view's own. */
+/* The description equals the tensor that goes out, but is the view's own. */
 static void
 test_describe (void)
 {

@@ -23,9 +23,9 @@ typedef struct
   HostileProducer peer;
   gboolean has_shape;
   gboolean has_strides;
-  gsize shape_shift; /* from where it is aligned */
+  gsize shape_shift; /* bytes beyond an aligned place */
   gsize strides_shift;
-  int n_there; /* of both */
+  int n_there; /* entries of both */
   int64_t shape[MAX_DIMS + 1];
   int64_t strides[MAX_DIMS + 1];
 
@@ -34,7 +34,7 @@ typedef struct
   gboolean is_block;
 } Case;
 
-/* What follows from that. */
+/* The outcomes that follow from a case. */
 typedef struct
 {
   gboolean may_succeed;
@@ -93,7 +93,7 @@ is_host (gint32 device_type)
   return device_type == 1 || device_type == 3 || device_type == 11 || device_type == 13;
 }
 
-/* To whose handles an offset can be added. */
+/* TRUE if an offset can be added to the device's handles. */
 static gboolean
 has_addresses (gint32 device_type)
 {
@@ -749,7 +749,7 @@ check_verdict (const Verdict *verdict,
   g_assert_true (g_utf8_validate (error->message, -1, NULL));
 }
 
-/* Of a versioned tensor's flags it knows nothing. */
+/* mtl_dlpack_validate() does not see a versioned tensor's flags. */
 static void
 check_alone (const Case          *self,
              const HostileExport *export,

@@ -103,8 +103,8 @@ test_consumed_once (void)
                 mtl_device_get_name (mtl_strided_view_get_device (view)));
 }
 
-/* Of another major version all but the deleter may lie elsewhere: here, in
- * memory that traps. */
+/* In another major version all members but the deleter may lie elsewhere: here, in memory that
+ * traps. */
 static void
 test_other_major (void)
 {

@@ -24,7 +24,7 @@ void test_properties () throws GLib.Error {
 	assert_true (tensor.consumed);
 }
 
-/* What an export is to be like may be left out. */
+/* Arguments of an export may be left out. */
 void test_defaults () throws GLib.Error {
 	var view = make_view ();
 	Mtl.DlpackTensor[] tensors = {

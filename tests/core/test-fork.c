@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a forked child can do, whatever the parent's other threads were doing. */
+/* A forked child can use the library, whatever the parent's other threads were doing. */
 
 #include "test-tensor-files.h"
 
@@ -121,7 +121,7 @@ count_report (goffset  done,
   (*(guint *) n_calls)++;
 }
 
-/* What GTask's own threads would do in the parent. */
+/* Makes calls that GTask's own threads would run in the parent. */
 static void
 assert_fills_async (void)
 {
@@ -342,7 +342,7 @@ signal_and_drop (World *self)
   g_object_unref (self->event);
 }
 
-/* What the child signals is its own business. */
+/* Signals of the child do not reach the parent. */
 static void
 test_event (TestFolder    *folder,
             gconstpointer  data)

@@ -10,7 +10,7 @@
 #define MAX_REACH (3 * (MAX_EXTENT - 1) * MAX_STRIDE)
 #define MAX_BITS 16
 
-/* What the elements may touch, from the lowest on, whatever their type. */
+/* The memory that elements of any type may touch, from the lowest on. */
 #define ORIGIN (MAX_REACH * MAX_BITS / 8)
 #define SIZE (2 * ORIGIN + MAX_BITS / 8)
 

@@ -15,7 +15,7 @@
 typedef struct
 {
   gint64 strides[MAX_DIMS]; /* in elements */
-  gint64 first;             /* of the element at all zeros */
+  gint64 first;             /* the element at all zeros */
   gint64 size;              /* in elements */
 } Layout;
 

@@ -17,7 +17,7 @@ typedef struct
   MtlTensorFile *read;
   MtlTensorFile *archive;
   gint32 values[N_ELEMENTS];
-  MtlStridedView *view;   /* of the values, which nobody writes */
+  MtlStridedView *view;   /* the values, which no thread writes */
   MtlStridedView *target; /* a row for each thread */
   MtlEvent *event;
   gpointer mailbox;       /* atomic: a tensor that one exports and another imports */
@@ -300,7 +300,7 @@ test_random (TestFolder    *folder,
   GWeakRef weak;
 
   for (gsize i = 0; i < N_ELEMENTS; i++)
-    shared->values[i] = g_test_rand_int_range (10000, 65536); /* of 5 digits */
+    shared->values[i] = g_test_rand_int_range (10000, 65536); /* all have 5 digits */
   buffer = mtl_buffer_new_for_data (shared->values, sizeof shared->values, mtl_device_get_host (),
                                     MTL_BUFFER_FLAGS_NONE, NULL, NULL, &error);
   g_assert_no_error (error);

@@ -215,8 +215,8 @@ test_dense_like (void)
   for_each_layout (check_dense_like);
 }
 
-/* Whether some strides lead to these offsets in that shape. Only the first
- * step along each axis can say what its stride is. */
+/* TRUE if some strides lead to these offsets in that shape. Only the first step along each axis can
+ * say what its stride is. */
 static gboolean
 can_reshape (const Elements *elements,
              const gint64   *shape,

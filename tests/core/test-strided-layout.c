@@ -121,8 +121,7 @@ test_overflow (void)
                 MTL_ERROR_OVERFLOW, "2305843009213693952");
 }
 
-/* What is not walked does not matter: an extent of 0 anywhere, or of 1 on its
- * own axis. */
+/* Axes that are not walked do not matter: an extent of 0 anywhere, or of 1 on its own axis. */
 static void
 test_no_overflow (void)
 {

@@ -120,7 +120,7 @@ test_integers_out_of_range (void)
       assert_overflow (&error, above_text, dtype);
       g_assert_cmpint (mtl_strided_view_get_int64 (view, NO_DIMS, &error), ==, 5);
 
-      /* What is within after cutting fits. */
+      /* Numbers fit if they are within the range after truncation. */
       g_assert_true (mtl_strided_view_set_double (view, NO_DIMS,
                                                   is_signed (dtype) ? get_min (dtype) : -0.99,
                                                   &error));

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What NumPy 1.24 prints for the same arrays. */
+/* The output of NumPy 1.24 for the same arrays. */
 static const struct
 {
   const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What views are of: the bytes that two share, and the end of the memory. */
+/* The memory of views: the bytes that two share, and the end of the memory. */
 
 #include "test-utils.h"
 
@@ -91,8 +91,8 @@ test_too_hard (void)
   g_assert_false (mtl_strided_layout_is_unique (hard));
 }
 
-/* What a peer gave twice is one memory, on the host and on devices whose
- * handles are addresses. */
+/* Memory that a peer gave twice is one memory, on the host and on devices whose handles are
+ * addresses. */
 static void
 test_overlaps_imports (void)
 {
@@ -132,7 +132,7 @@ test_overlaps_imports (void)
     }
 }
 
-/* Of memory that nobody reads. */
+/* Imports a row of memory that is never read. */
 static MtlStridedView *
 import_row (Producer *producer,
             guint64   address,
@@ -233,7 +233,7 @@ test_no_overlap_of_devices (void)
   g_assert_false (mtl_strided_view_overlaps (a_view, b_view));
 }
 
-/* From the elements' bounds on, every byte is within; one more is not. */
+/* Every byte from the elements' bounds on is within; one more is not. */
 static void
 assert_ends_at (MtlBuffer *buffer,
                 gsize      size)
@@ -274,7 +274,7 @@ assert_required_size (MtlStridedView *view,
   g_assert_cmpint (end, ==, expected);
 }
 
-/* From the start of the buffer to the end of the last byte, wherever element
+/* The size reaches from the start of the buffer to the end of the last byte, wherever element
  * offset 0 is. */
 static void
 test_required_size (void)

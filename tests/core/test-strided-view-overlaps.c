@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Whether views share bytes: elements that begin and end within a byte, against
- * lists of all bytes, and what is too far or too much to be told. */
+/* Tells if views share bytes: elements that begin and end within a byte, against lists of all
+ * bytes, and views that are too far apart or have too many axes to tell. */
 
 #include "dlpack-producer.h"
 
@@ -166,8 +166,8 @@ add_axis (Stretch *self,
   self->strides[self->n_dims++] = stride;
 }
 
-/* Of each three bytes, one view has nibbles in the first and, by its odd strides,
- * in the second one, the other view in the third. */
+/* In each three bytes, one view has nibbles in the first and, by its odd strides, in the second
+ * one, the other view in the third. */
 static void
 test_too_many_nibbles (void)
 {
@@ -235,8 +235,8 @@ test_farther_apart_than_63_bits (void)
     }
 }
 
-/* What is beyond 63 bits when it is counted in bits, from the first view on. None
- * has a byte in common with the other, but the answer is the cautious one. */
+/* Offsets beyond 63 bits if they are counted in bits, from the first view on. None has a byte in
+ * common with the other, but the answer is the cautious one. */
 static void
 test_more_bits_than_63 (void)
 {
@@ -249,7 +249,7 @@ test_more_bits_than_63 (void)
     { { base, 24, 1, { 2 }, { -2 * far } }, { base - 64, 4, 1, { 2 }, { 2 } } },
     { { base, 24, 1, { 2 }, { 2 * far } }, { base + 64, 4, 1, { 2 }, { 2 } } },
     { { base, 24, 1, { 2 }, { most } }, { base + 64, 4, 1, { 2 }, { 2 } } },
-    /* from the first to the last */
+    /* the distance from the first to the last */
     { { base, 24, 2, { 2, 2 }, { -far, far } }, { base + 64, 4, 1, { 2 }, { 2 } } },
     /* the first element, and the last, as seen from the other view */
     { { base, 4, 1, { 2 }, { -nibbles_far } },

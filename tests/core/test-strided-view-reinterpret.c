@@ -31,7 +31,7 @@ test_reinterpret (void)
   assert_view_shape (bytes, 2, 16);
 }
 
-/* Of a byte and the next one, which is greater by 1. */
+/* A word of a byte and the next one, which is greater by 1. */
 #define WORD(byte) GUINT16_FROM_LE ((byte) | ((byte) + 1) << 8)
 
 /* A first element that lies anywhere but within a byte is in no way, and what is
@@ -109,7 +109,7 @@ test_bad_reinterpret (void)
   g_autoptr (MtlStridedView) complex = reinterpret (far, MTL_DTYPE_COMPLEX64);
 
   assert_view_shape (words, 2);
-  assert_view_shape (complex, 2); /* of parts of 4 bytes */
+  assert_view_shape (complex, 2); /* parts of 4 bytes */
   assert_fails (mtl_strided_view_reinterpret (scalar, MTL_DTYPE_UINT8, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "0");
   assert_fails (mtl_strided_view_reinterpret (bytes, MTL_DTYPE_UINT16, &error),

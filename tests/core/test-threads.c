@@ -141,7 +141,7 @@ get_device (gpointer data)
   return NULL;
 }
 
-/* What is made on demand is made once: all get one and the same object. */
+/* Objects that are made on demand are made once: all threads get the same one. */
 static void
 test_lazy_buffer (void)
 {
@@ -194,7 +194,7 @@ consume (gpointer data)
   return NULL;
 }
 
-/* Of several consumers one gets the tensor. */
+/* One of several consumers gets the tensor. */
 static void
 test_consume (void)
 {

@@ -23,7 +23,7 @@ def test_a_loop_holds_no_more_than_its_last_views():
 
     for i in range(100):
         view = Mtl.StridedView.new_filled(None, Mtl.DType.FLOAT32, [MIB], i)
-        view.note = view[:5]  # what Python adds to the object
+        view.note = view[:5]  # Python adds a dictionary to the object
         doubled = view.to_dtype(Mtl.DType.FLOAT64)
         memoryview(doubled)
         # The views of the last round end as those of this one replace them.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What goes on in the background: with callbacks in GLib's main loop, and awaited."""
+"""Asynchronous calls: with callbacks in GLib's main loop, and awaited."""
 
 import asyncio
 import gc
@@ -19,7 +19,7 @@ N_BYTES = 4 * 1500 * 1000
 
 
 class Outcome:
-    """What the callbacks of a call are told, and in which thread."""
+    """The arguments that the callbacks of a call get, and the threads that they run in."""
 
     def __init__(self):
         self.loop = GLib.MainLoop()

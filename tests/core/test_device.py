@@ -44,7 +44,7 @@ def test_list():
 
 
 def synchronize(device, cancellable=None):
-    """What the asynchronous call gives, from a main loop."""
+    """Calls the asynchronous function, and returns the result from a main loop."""
     loop, results = GLib.MainLoop(), []
 
     def done(source, result):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What goes out: the numbered cases are those that have bitten other libraries."""
+"""Exports: the numbered cases are those that have bitten other libraries."""
 
 import ctypes
 import gc

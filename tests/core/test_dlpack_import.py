@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What comes in: the numbered cases are those that have bitten other libraries."""
+"""Imports: the numbered cases are those that have bitten other libraries."""
 
 import ctypes
 import gc

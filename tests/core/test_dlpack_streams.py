@@ -24,7 +24,7 @@ REFUSED[MANAGED] = REFUSED[CUDA]
 
 
 class Records(Producer):
-    """What it is asked is told in order."""
+    """A producer that records the calls in order."""
 
     def __init__(self, *arguments, **keywords):
         super().__init__(*arguments, **keywords)
@@ -80,7 +80,7 @@ def test_streams_that_it_does_not(kind, stream):
 
 
 def test_memory_of_the_tests_device():
-    """Of the host, or of Metal."""
+    """The memory is the host's, or Metal's."""
     view = zeros("float32", (4, 3))
     for stream in NO_STREAMS:
         assert managed_of(view.__dlpack__(stream=stream, **V1)).dl_tensor.ndim == 2
@@ -183,7 +183,7 @@ def test_a_copy_that_the_producer_refuses():
 @pytest.mark.parametrize("source, target, asked", [
     (CUDA, (CUDA, 0), ["device", {**V1, "dl_device": (CUDA, 0), "stream": 1}]),
     (ROCM, (ROCM, 0), ["device", {**V1, "dl_device": (ROCM, 0), "stream": 0}]),
-    # What the host's memory is copied to has streams, but the producer has none.
+    # The target of a copy of host memory has streams, but the producer has none.
     (1, (CUDA, 0), ["device", {**V1, "dl_device": (CUDA, 0)}]),
     (CUDA, (1, 0), [{**V1, "dl_device": (1, 0)}]),
     (1, (1, 0), [{**V1, "dl_device": (1, 0)}]),
@@ -225,7 +225,7 @@ def test_what_ends_a_program_is_no_device():
 
 
 def test_older_producers_know_fewer_keywords():
-    class Stream(Producer):  # of the protocol's first version
+    class Stream(Producer):  # as in the protocol's first version
         def __dlpack__(self, stream="none"):
             asked.append(stream)
             return self.capsule()

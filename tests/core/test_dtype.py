@@ -39,7 +39,7 @@ REMOVED = {"bool8", "int0", "uint0", "cfloat", "singlecomplex"}
 
 
 def is_numpys(name):
-    """Whether NumPy has a type of that name that it stores as we do."""
+    """True if NumPy has a type of that name that it stores as we do."""
     if name in REMOVED or name.isdigit():
         return False
     try:

@@ -26,7 +26,7 @@ def later(function, *args):
 
 
 def wait_in_loop(event, value, timeout, cancellable=None):
-    """What the asynchronous wait gives."""
+    """Waits asynchronously, and returns the result."""
     loop, results = GLib.MainLoop(), []
 
     def done(source, result):

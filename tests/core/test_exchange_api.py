@@ -188,7 +188,7 @@ def test_what_cannot_be_allocated(exchange, fields, reason):
     assert allocate(exchange, set_error=set_error, **fields) == (-1, None)
     (context, kind, message), = errors
     assert (context, kind) == (7, b"BufferError") and reason in message.decode()
-    assert allocate(exchange, **fields) == (-1, None)  # to nobody who listens
+    assert allocate(exchange, **fields) == (-1, None)  # without a listener
 
 
 @pytest.mark.parametrize("fields", [
@@ -214,7 +214,7 @@ def test_arguments_that_are_null(exchange):
     view = Mtl.asview([1])
 
     def raw(function):
-        """Of addresses, with Python's exceptions."""
+        """Takes addresses, and raises Python's exceptions."""
         return ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
             ctypes.cast(function, ctypes.c_void_p).value)
 

@@ -30,7 +30,7 @@ def capsule_of(export, major=1, prev_api=None, name=b"dlpack_exchange_api"):
 
 
 def give(exporter, out):
-    """What a type with such an API does, in C where it is a real one."""
+    """Acts as a type with such an API does, in C where it is a real one."""
     exporter.exchanges += 1
     exporter.alive.add(exporter)
     out[0] = ctypes.addressof(exporter.managed)
@@ -195,7 +195,7 @@ def test_an_older_struct_with_the_function():
     (-1, False, None, 0), (-1, False, ValueError, 0), (7, False, None, 0),
     (-2**31, False, MemoryError, 0)])
 def test_an_answer_that_contradicts_itself(status, gives, exception, deleted):
-    """What was given with an exception goes back, and __dlpack__() is asked."""
+    """A tensor that came with an exception goes back, and __dlpack__() is asked."""
     producer = hostile()
     producer.status, producer.gives, producer.exception = status, gives, exception
 
@@ -260,7 +260,7 @@ def test_devices_and_complex_numbers_go_the_protocols_way(fields):
 
     Mtl.from_dlpack(producer)
     assert (producer.exchanges, producer.calls) == (1, 1)
-    assert producer.deleted == 2  # what was exchanged, and the view's
+    assert producer.deleted == 2  # the exchanged one, and the view's
 
 
 @pytest.mark.parametrize("device_type", [-1, -2**31, 2**31 - 1])

@@ -57,7 +57,7 @@ class Constant(bytes):
 
 
 class Lazy:
-    """Of a copy that is none, as what counts is the references."""
+    """A lazy tensor that resolves to no copy, as only the references count."""
 
     def is_conj(self):
         return True

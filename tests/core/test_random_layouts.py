@@ -77,7 +77,7 @@ def test_shares_memory_across_types(rng, some):
         layout = Mtl.StridedLayout(shape, strides, dtype.itemsize)
         return array, Mtl.StridedView.new(buffer, layout, Mtl.DType.from_string(dtype.name), start)
 
-    n_pairs, n_shared = max(some, 100), 0 # of fewer, all might share or none
+    n_pairs, n_shared = max(some, 100), 0 # if there were fewer, all might share or none
     for _ in range(n_pairs):
         a, b = draw(), draw()
         compare_sharing(*a, *b)
@@ -165,7 +165,7 @@ def bits_along(layout, axis):
 
 
 def makes_items(layout, item_bits, axis):
-    """Whether the bits along the axis are items of another size side by side."""
+    """True if the bits along the axis are items of another size side by side."""
     larger, smaller = sorted((item_bits, layout.get_item_bits()))[::-1]
     rows = bits_along(layout, axis)
     n_bits = rows.shape[-1]

@@ -174,7 +174,7 @@ def test_exporters_of_buffers(rng, cases, drop_elsewhere):
 
 
 def check_managed(managed, tensor, is_copy):
-    """What goes out, field by field."""
+    """Checks the exported tensor, field by field."""
     exported, n_dims = managed.dl_tensor, len(tensor.shape)
     strides = dims(exported.strides, n_dims)
     assert (exported.device_type, exported.device_id) == (1, 0)

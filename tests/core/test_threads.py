@@ -145,7 +145,7 @@ def read_list(rng, numbers):
     """Others make it longer and shorter, of items that are alike."""
     try:
         view = Mtl.array(numbers)
-    except ValueError:  # of different lengths meanwhile
+    except ValueError:  # the lengths differed meanwhile
         return
     assert all(row == [1, 2, 3] for row in view.tolist()) or view.size == 0
 

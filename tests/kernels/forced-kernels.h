@@ -6,8 +6,8 @@
 
 #include "mtl-copy-kernels-private.h"
 
-/* Whether others were chosen than those that MTL_KERNELS names, which says then
- * that all is skipped. That the machine lacks them is for test-kernels.c to see. */
+/* TRUE if others were chosen than those that MTL_KERNELS names, after printing that all is skipped.
+ * If the machine should have them, test-kernels.c fails. */
 static inline gboolean
 lacks_forced_kernels (void)
 {

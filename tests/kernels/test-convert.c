@@ -172,7 +172,7 @@ get_unpacked (const Row *row)
   return type;
 }
 
-/* What is packed is converted in a byte each. */
+/* Converts a row; packed elements take a byte each meanwhile. */
 static void
 convert_row (Row       *dest,
              const Row *source,
@@ -221,7 +221,7 @@ convert (MtlElementType dest_type,
   convert_row (&dest, &source, n);
   check (&dest, &source, n);
 
-  /* What is not an element's is as it was. */
+  /* Bits outside the elements are as they were. */
   for (gsize i = 0; i < n; i++)
     for (guint j = 0; j < dest.bits; j++)
       {

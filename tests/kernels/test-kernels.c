@@ -15,7 +15,7 @@
  * library says of it. */
 
 #if defined (CPU_FEATURE_ACTIVE) && defined (MTL_COPY_HAS_X86_SETS)
-/* What x86_cpu_active() does, which shifts into the sign. */
+/* Does the same as x86_cpu_active(), which shifts into the sign. */
 static gboolean
 is_active (guint feature)
 {

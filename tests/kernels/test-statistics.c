@@ -174,7 +174,7 @@ compute_statistics (MtlStridedView *view)
   return statistics;
 }
 
-/* Of magnitudes whose squares are neither 0 nor infinite. Some are none. */
+/* Returns a number whose square is neither 0 nor infinite, or a special value at times. */
 static double
 random_number (MtlDType dtype)
 {
@@ -564,7 +564,7 @@ test_device_memory (void)
     mtl_strided_view_compute_statistics (turned, NULL, record_progress, told, &error);
   g_assert_no_error (error);
   check (turned_host, statistics);
-  g_assert_cmpint (device->n_copies, >=, n_copies + 3); /* of at most 8 MiB */
+  g_assert_cmpint (device->n_copies, >=, n_copies + 3); /* in pieces of at most 8 MiB */
   g_assert_cmpint (told[0], ==, 3 * 500 * 500 * 8);
   g_assert_cmpint (told[1], ==, 3 * 500 * 500 * 8);
 }

@@ -18,7 +18,7 @@
 typedef struct
 {
   gint64 strides[MAX_DIMS];
-  gsize start; /* of the element at all zeros */
+  gsize start; /* the element at all zeros */
   gsize size;
 } Layout;
 
@@ -224,7 +224,7 @@ run_request (const MtlCopyRequest *request)
 static guint8 *
 new_random_bytes (gsize n)
 {
-  guint8 *bytes = g_malloc (n); /* to the byte, so that a sanitizer sees more */
+  guint8 *bytes = g_malloc (n); /* exactly n bytes, so that a sanitizer sees more */
 
   fill_at_random (bytes, n);
   return bytes;
@@ -287,7 +287,7 @@ test_random (void)
   g_test_message ("%" G_GSIZE_FORMAT " random copies", n);
 }
 
-/* What is repeated along some axis, which may be anywhere in the destination. */
+/* The source is repeated along some axis, which may be anywhere in the destination. */
 static void
 test_repeats (void)
 {
@@ -481,7 +481,7 @@ test_repeated_destination (void)
     }
 }
 
-/* What is not there is not walked. */
+/* An empty copy walks no axis. */
 static void
 test_empty (void)
 {

@@ -47,7 +47,7 @@ new_random (MtlDType      dtype,
   return view;
 }
 
-/* Whether integers of that type are in a range, which ends before `end`. */
+/* TRUE if the type is one of integers; their range ends before `end`. */
 static gboolean
 get_range (MtlDType  dtype,
            double   *least,

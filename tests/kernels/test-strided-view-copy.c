@@ -33,7 +33,7 @@ test_same_type (void)
   assert_elements (dest, 0, 3, 0, 0, 0, 4, 0, 1, 0, 5, 0, 2);
 }
 
-/* What C says of a cast, and beyond it: integers wrap, floats are cut and kept
+/* Casts follow C where it defines them, and beyond it: integers wrap, floats are truncated and kept
  * within the range, NaN is 0. */
 static void
 test_casts (void)
@@ -418,7 +418,7 @@ test_equal_nan (void)
   g_assert_no_error (error);
 }
 
-/* What a double cannot tell apart, the elements still are. */
+/* Elements that doubles cannot tell apart still differ. */
 static void
 test_equal_exact (void)
 {

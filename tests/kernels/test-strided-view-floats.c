@@ -13,7 +13,7 @@ typedef struct
   int exponent_bits;
   int mantissa_bits;
   guint n_finite;  /* patterns without a sign, and that of infinity */
-  double *values;  /* of these, where infinity is what a next float would be */
+  double *values;  /* their values, where infinity is what a next float would be */
 } Kind;
 
 static void

@@ -17,7 +17,7 @@ static const MtlDType packed_types[] = {
   MTL_DTYPE_INT2, MTL_DTYPE_INT4, MTL_DTYPE_UINT2, MTL_DTYPE_UINT4,
 };
 
-/* What all floats have. */
+/* The values that all floats have. */
 static const double values[] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.5, -1, -1.5, -2, -3, -4, -6 };
 
 #define N_VALUES (G_N_ELEMENTS (values))
@@ -251,7 +251,7 @@ test_slices (void)
       }
 }
 
-/* From any place within a byte to any other, and nothing around it. */
+/* Copies from any place within a byte to any other, and changes nothing around it. */
 static void
 test_copies (void)
 {
@@ -421,7 +421,7 @@ test_padded (void)
   guint8 *bytes = (guint8 *) producer.data;
 
   memset (bytes, 0xa0, 4);
-  assert_elements (view, 0, 0, 0); /* what pads is not looked at */
+  assert_elements (view, 0, 0, 0); /* the padding is not looked at */
   g_assert_true (mtl_strided_view_copy_from (view, numbers, NULL, &error));
   g_assert_true (mtl_strided_view_set_double (view, DIMS (2), -6, &error));
   g_assert_cmpmem (bytes, 4, "\x00\x01\x0f\xa0", 4);

@@ -35,7 +35,7 @@ def read(words, name):
 
 
 def same(a, b):
-    """Whether the elements are the same, the sign of 0 included."""
+    """True if the elements are the same, the sign of 0 included."""
     return np.array_equal(np.isnan(a), np.isnan(b)) and np.array_equal(
         np.where(np.isnan(a), 0, a.view(f"u{a.itemsize}")),
         np.where(np.isnan(b), 0, b.view(f"u{b.itemsize}")))

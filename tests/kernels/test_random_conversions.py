@@ -30,7 +30,7 @@ class Case(NamedTuple):
     dest: Layout
     source: Layout
     is_shared: bool  # both lie in the source's memory
-    first: int  # of the numbers that are taken
+    first: int  # the first of the numbers that are taken
 
 
 class Numbers(NamedTuple):
@@ -112,8 +112,8 @@ def test_conversions(rng, cases):
     ("float32", "uint8"), ("uint8", "float32"), ("float32", "float16"), ("float64", "float32"),
     ("int64", "bool"), ("float64", "float16"), ("float16", "complex128"), ("int16", "float64")])
 def test_large(from_type, to_type):
-    """What goes around the caches, and is split over threads: from rows, from every other
-    element, backwards, and by columns, to lines of the cache, off them, and off elements."""
+    """Copies that are streamed, and split over threads: from rows, from every other element,
+    backwards, and by columns, to lines of the cache, off them, and off elements."""
     to_type = np.dtype(to_type)
     n_rows = 700
     n_columns = 10 * 2**20 // to_type.itemsize // n_rows

@@ -92,7 +92,8 @@ class Packed:
         self.bits = np.unpackbits(self.memory, bitorder="little")
 
     def view(self, shape, layout):
-        """From the lowest element on, which may begin within a byte, and then turned around."""
+        """Returns a view that starts at the lowest element, which may begin within a byte, and is
+        then turned around."""
         low = layout.offset + offset_bounds(shape, layout.strides)[0]
         strides = 1, *map(abs, layout.strides)
         strided = Mtl.StridedLayout.new((low + 1, *shape), strides, self.n_bits)
@@ -166,7 +167,7 @@ def test_packed(rng, cases):
 
 @pytest.mark.parametrize("name", PACKED)
 def test_packed_large(rng, name):
-    """What several threads do, and what begins and ends within a byte."""
+    """Copies that use several threads, and begin and end within a byte."""
     shape = 1531, 1027
     content = np.frombuffer(rng.randbytes(shape[0] * shape[1]), np.uint8)
     source = Packed(name, content)
@@ -184,7 +185,7 @@ def test_packed_large(rng, name):
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float64", "complex128"])
 def test_large(rng, dtype):
-    """What is streamed, and cut into slices."""
+    """Copies that are streamed, and cut into slices."""
     array = np.frombuffer(rng.randbytes(1531 * 1027 * 16), dtype)[:1531 * 1027]
     array = np.nan_to_num(array.reshape(1531, 1027))
     for source in (array, array.T, array[::-1].T, array[:, ::2], array[:, ::-3].T, array[3:, 5:-6]):

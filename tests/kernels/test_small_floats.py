@@ -42,7 +42,7 @@ def all_patterns(name):
 
 
 def convert(array, name):
-    """What the library makes of it; elements of fewer than 8 bits one in a byte."""
+    """Returns the array as the library converts it; elements of fewer than 8 bits one in a byte."""
     source = Mtl.asview(array)
     itemsize = numpy_type(name).itemsize
     result = np.empty(array.shape, f"u{itemsize}").view(numpy_type(name))
@@ -206,7 +206,7 @@ def test_elements(name):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_saturation_and_special_values(name):
-    """What the definitions say, apart from the judge."""
+    """The definitions give these values, apart from the judge."""
     view = Mtl.StridedView.new_zeros(None, dtype_of(name), [1])
     largest = float(finite_values(name)[-1])
     view[0] = 1e300

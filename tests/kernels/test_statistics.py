@@ -173,7 +173,7 @@ def test_callbacks():
 
 
 def scaled(array, scale, offset, dtype):
-    """What copy_scaled_from() is to give."""
+    """Returns the expected result of copy_scaled_from()."""
     with np.errstate(all="ignore"):
         values = array.astype(np.float64) * scale + offset
         if dtype.kind not in "iu":

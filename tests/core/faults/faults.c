@@ -240,7 +240,7 @@ __wrap_close (int fd)
   return fails (call) ? -1 : result;
 }
 
-/* Of the folder's files, and what is read-only and of no file, as nothing else is. */
+/* Counts mappings of the folder's files, and read-only ones of no file, which nothing else has. */
 static guint
 count_mappings (TestFolder *folder)
 {
@@ -277,7 +277,7 @@ check_error (const FaultCase *self,
     g_assert_nonnull (strstr (error->message, self->folder->path));
 }
 
-/* Whether a call failed. */
+/* Returns TRUE if a call failed. */
 static gboolean
 try_one (const FaultCase *self,
          const Fault     *fault,

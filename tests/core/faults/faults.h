@@ -29,7 +29,7 @@ typedef enum
   FAULT_RENAME = 1 << 16,
   FAULT_UNLINK = 1 << 17,
   FAULT_SEND = 1 << 18,   /* bytes to the disk, without waiting */
-  FAULT_FOLDER = 1 << 19, /* to open, flush and close one; those above are of files */
+  FAULT_FOLDER = 1 << 19, /* opening, flushing and closing one; those above are for files */
   FAULT_READ_LINK = 1 << 20,
   FAULT_LIST = 1 << 21, /* the names in a folder */
 } FaultCalls;
@@ -38,7 +38,7 @@ typedef struct
 {
   FaultCalls calls;
   int code;             /* errno; 0 for a count that is short */
-  gboolean is_survived; /* what was to be done is done all the same */
+  gboolean is_survived; /* the operation succeeds all the same */
 } Fault;
 
 /* Files of a folder in use: either done, or an error. */
@@ -59,7 +59,7 @@ void     faults_arm             (const Fault     *fault,
                                  guint            n);
 gboolean faults_disarm          (void);
 
-/* What the files are said to be on, as f_type of statfs(); 0 for what they are on. */
+/* Sets the file system that the files seem to be on, as f_type of statfs(); 0 for the real one. */
 void     faults_set_file_system (guint32          magic);
 
 /* For each fault, lets call number 0, 1, 2, … of its calls fail, until there are no

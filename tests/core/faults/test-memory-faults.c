@@ -42,14 +42,14 @@ typedef struct
   MtlStridedView *flipped;  /* the memory of view */
   MtlStridedView *doubles;
   MtlStridedView *complex;
-  MtlStridedView *large;    /* of several pieces */
+  MtlStridedView *large;    /* several pieces */
   MtlStatistics *statistics;
   MtlStridedView *dense;
   Producer producer;
 
   GFile *file;
   MtlTensorFileMode file_mode;
-  const char *name; /* of a tensor */
+  const char *name; /* a tensor's */
   MtlTensorFile *tensors;
   MtlTensorFile *unlisted; /* the same, opened for each run */
   MtlTensorFileEntry *entry;
@@ -90,7 +90,7 @@ free_list (GList *list)
   return TRUE;
 }
 
-/* What is no object is refused, here as a pointer that cannot be one. */
+/* A value that is no object is refused, here as a pointer that cannot be one. */
 static gboolean
 refuses_tensor (Fixture  *f,
                 GError  **error)
@@ -151,7 +151,7 @@ dup_mapped_file (Fixture  *f,
   return buffer != NULL ? mtl_buffer_dup_mapped_file (buffer, NULL, &info) : NULL;
 }
 
-/* Of a file that no view was loaded from yet. */
+/* Opens a file of which no view was loaded yet. */
 static MtlStridedView *
 load_new_view (Fixture  *f,
                GError  **error)
@@ -189,7 +189,7 @@ close_another (Fixture  *f,
   return *error == NULL && mtl_strided_view_get_volume (view) == 0;
 }
 
-/* What failed once can be repeated: nothing of it was added. */
+/* A call that failed can be repeated: nothing of it was added. */
 static gboolean
 add_many (Fixture   *f,
           MtlDType   dtype,

@@ -36,7 +36,7 @@ typedef struct
 {
   GFile *file;
   MtlTensorFileMode mode;
-  char *expected; /* of all names and bytes, from when nothing fails */
+  char *expected; /* all names and bytes, as read without failures */
 } ReadCase;
 
 static void
@@ -205,7 +205,7 @@ test_folder (TestFolder    *folder,
   g_assert_no_error (error);
 }
 
-/* What others may change while it is mapped is read, unless it is wanted otherwise. */
+/* Files that others may change while they are mapped are read, unless mapping is asked for. */
 static void
 test_network (TestFolder    *folder,
               gconstpointer  data)

@@ -57,7 +57,7 @@ typedef struct
   TestFolder *folder;
   MtlTensorFileBuilder *builder;
   GFile *file;
-  const char *const *old_names; /* of files that are there before */
+  const char *const *old_names; /* names of files that are there before */
   const char *link;             /* nullable: one that leads to the first of them */
   gboolean is_sharded;
   char *old_state;
@@ -77,7 +77,7 @@ empty_folder (TestFolder *folder)
     }
 }
 
-/* Of another owner where the user may make it so. */
+/* Gives the files another owner where the user may do so. */
 static void
 put_old_files (const WriteCase *self)
 {
@@ -262,7 +262,7 @@ try_writes (WriteCase *self,
   try_some (self, write_faults, G_N_ELEMENTS (write_faults), least);
 }
 
-/* What is written as it lies, and what comes in pieces. */
+/* Writes tensors as they lie in memory, and in pieces. */
 static void
 test_new (TestFolder    *folder,
           gconstpointer  data)
@@ -314,7 +314,7 @@ test_link (TestFolder    *folder,
   try_writes (&self, 30);
 }
 
-/* What is mapped is read while it is written. */
+/* Mapped tensors are read while they are written. */
 static void
 test_mapped (TestFolder    *folder,
              gconstpointer  data)

@@ -15,7 +15,7 @@ OTHERS = set("""
 # The compiler chooses between these.
 GLIB_ALLOCATIONS = {"g_try_malloc", "g_try_malloc0", "g_try_malloc_n", "g_try_malloc0_n"}
 
-# Of GLib's that work on files.
+# GLib's functions for files.
 GLIB_FILE_CALLS = re.compile(
     r"g_(access|chdir|chmod|close|creat|dir_\w+|file_(?!get_|info_|new_for_|peek_)\w+|fopen|fsync|"
     r"lstat|mapped_file_\w+|mkdir\w*|mkstemp\w*|mkdtemp\w*|open|remove|rename|rmdir|stat|"

@@ -65,7 +65,7 @@ def arguments_of(text, begin):
 
 
 def is_fixed(name, arguments):
-    """Whether a call always allocates the same size, and makes nothing grow."""
+    """True if a call always allocates the same size, and makes nothing grow."""
     if name.startswith(('g_new', 'g_slice_new')):
         arguments = arguments[1:]
     elif name in ('g_memdup2', 'g_strdup', 'g_string_new', 'g_malloc', 'g_malloc0'):

@@ -166,8 +166,8 @@ def find_exposed_headers(build):
                 yield str(header)
 
 
-# What stays locked, or half done, in a child that is forked while another thread has it. Comments
-# have no space before the parenthesis.
+# Functions that leave things locked, or half done, in a child that is forked while another thread
+# is in them. Comments have no space before the parenthesis.
 UNFORKABLE = re.compile(r'\b(g_(?:mutex|rec_mutex|rw_lock|once|thread_pool|async_queue)_\w+'
                         r'|g_bit_lock|g_task_run_in_thread\w*|G_LOCK\w*) \(')
 
