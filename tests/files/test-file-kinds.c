@@ -143,7 +143,7 @@ test_headers_that_look_like_others (TestFolder    *folder,
     }
 }
 
-/* What is not known is not named, and nothing ends the program. */
+/* Unknown files get no name, and nothing ends the program. */
 static void
 test_random_bytes (TestFolder    *folder,
                    gconstpointer  data)

@@ -58,7 +58,7 @@ test_ranges (TestFolder    *folder,
 
 #ifdef __linux__
 
-/* What the system says of those addresses. */
+/* TRUE if the system has mappings at those addresses. */
 static gboolean
 is_mapped (guint64 begin,
            guint64 end)
@@ -143,7 +143,7 @@ test_too_large (TestFolder    *folder,
                 "9223372036854775807");
 }
 
-/* What is not mapped. */
+/* Pages that are not mapped cannot be prefetched. */
 static void
 test_prefetch_refused (TestFolder    *folder,
                        gconstpointer  data)
@@ -167,7 +167,7 @@ test_prefetch_refused (TestFolder    *folder,
 
 #ifdef MADV_POPULATE_READ
 
-/* What would be a signal is an error. */
+/* An access that would be a signal is an error. */
 static void
 test_populate (TestFolder    *folder,
                gconstpointer  data)

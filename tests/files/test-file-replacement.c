@@ -70,7 +70,7 @@ assert_replace_fails (GFile        *file,
 
 #ifdef __linux__
 
-/* Of the system calls that write, the one that is to fail, and how. */
+/* The system call that is to fail, one of those that write, and its error. */
 static const char *failing;
 static int failing_errno;
 static gsize max_piece = G_MAXSIZE;
@@ -255,7 +255,7 @@ test_large (TestFolder    *folder,
   g_assert_cmpint (munmap (zeros, size), ==, 0);
 }
 
-/* What is on its way to the disk early need not be told of, nor its failure. */
+/* Bytes are sent to the disk early without a report, not even of a failure. */
 static void
 test_sent (TestFolder    *folder,
            gconstpointer  data)
@@ -500,7 +500,7 @@ test_no_name (TestFolder    *folder,
 
 #endif
 
-/* What is no file is left alone. */
+/* Files that are not regular are left alone. */
 static void
 test_no_files (TestFolder    *folder,
                gconstpointer  data)
@@ -527,8 +527,8 @@ test_no_files (TestFolder    *folder,
   g_assert_cmpuint (count_names (folder), ==, n_names);
 }
 
-/* To root nothing is forbidden, but to others. A file that may not be written is
- * replaced where its folder may be. */
+/* Root may write anything, others may not. A file that may not be written is replaced where its
+ * folder may be. */
 static void
 test_forbidden (TestFolder    *folder,
                 gconstpointer  data)

@@ -25,7 +25,7 @@ open_source (GFile *file)
 
 #ifdef __linux__
 
-static int next_errno; /* of pread(), once */
+static int next_errno; /* for one call of pread() */
 static gsize max_piece = G_MAXSIZE;
 static guint32 file_system; /* if any is to be told */
 

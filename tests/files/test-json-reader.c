@@ -5,7 +5,7 @@
 #include "mtl-json-reader-private.h"
 #include "mtl-message-text-private.h"
 
-/* What a string comes out as, or the message of its failure. */
+/* Returns the string that is read, or the message of its failure. */
 static char *
 read_string (const char *text,
              gsize       size)

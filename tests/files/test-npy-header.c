@@ -11,7 +11,7 @@
 
 static gint64 shape[MTL_LAYOUT_MAX_DIMS];
 
-/* Of a file with that dict and so many bytes after it. */
+/* Parses a file with that dict and @n_after bytes after it. */
 static gboolean
 parse_type (guint            version,
             const char      *dict,
@@ -107,7 +107,7 @@ test_dtypes (void)
     { "<c8", MTL_DTYPE_COMPLEX64 }, { "<c16", MTL_DTYPE_COMPLEX128 },
     { ">f4", MTL_DTYPE_FLOAT32, TRUE }, { ">c16", MTL_DTYPE_COMPLEX128, TRUE },
     { ">u1", MTL_DTYPE_UINT8, FALSE },
-    /* What ml_dtypes become. */
+    /* the types of ml_dtypes */
     { "<f1", MTL_DTYPE_FLOAT8_E5M2 }, { "<V1", MTL_DTYPE_OPAQUE_HANDLE8 }, { "|V2", MTL_DTYPE_OPAQUE_HANDLE16 },
   };
 

@@ -239,7 +239,7 @@ test_refused (void)
                   cases[i].values);
 }
 
-/* Of a zero extent nothing is multiplied, wherever it stands. */
+/* An extent of 0 makes the size 0 without an overflow, wherever it stands. */
 static void
 test_empty (void)
 {

@@ -34,8 +34,8 @@ test_archive (TestFolder    *folder,
     }
 }
 
-/* Of one file, whatever has its name now: some tensors of it are read, after others were
- * mapped. */
+/* All tensors come from one file, whatever has its name now: some of them are read after others
+ * were mapped. */
 static void
 test_archive_replaced (TestFolder    *folder,
                        gconstpointer  data)
@@ -62,7 +62,7 @@ test_archive_cancelled (TestFolder    *folder,
   Outcome outcome = outcome_new (cancellable);
   gsize n_views;
 
-  /* What is stored comes first, and is reported. */
+  /* The tensor that is stored comes first, and is reported. */
   g_assert_null (mtl_tensor_file_load_views (tensors, NULL, cancellable, outcome_on_progress,
                                              &outcome, &n_views, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);

@@ -22,7 +22,7 @@ add_converted (MtlTensorFileBuilder *builder,
   assert_refuses (mtl_tensor_file_builder_write ((builder), (file), NULL, NULL, NULL, &error), \
                   (code), (value))
 
-/* Of bytes that tell where they stand, whatever they mean. */
+/* Makes a matrix of bytes that tell where they stand, whatever they mean. */
 static MtlStridedView *
 new_matrix (MtlDType dtype,
             gint64   n_rows,
@@ -195,7 +195,7 @@ test_converted (TestFolder    *folder,
   assert_same_bytes (tensors, "same", turned);
 }
 
-/* Of what only other libraries have. */
+/* Imports a tensor of a type that only other libraries have. */
 static MtlStridedView *
 import (Producer   *producer,
         DLDataType  type)
@@ -398,7 +398,7 @@ test_alignment (TestFolder    *folder,
       g_assert_cmpuint (get_place (tensors, "16384") % alignments[i], ==, 0);
     }
 
-  /* What a GPU takes page by page. */
+  /* Tensors of a page or more are aligned to pages, for GPUs. */
   mtl_tensor_file_builder_set_alignment (builder, 0);
   add (builder, "large", large);
   write_tensors (builder, file);
@@ -448,7 +448,7 @@ assert_ending_is_refused (TestFolder *folder,
   assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, told);
   g_assert_false (g_file_query_exists (file, NULL));
 
-  /* What was set counts, whatever the name. */
+  /* A format that was set counts, whatever the name. */
   mtl_tensor_file_builder_set_format (builder, MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
   write_tensors (builder, file);
 }

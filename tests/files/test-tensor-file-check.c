@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What can be wrong with tensors that a file describes well. */
+/* Faults of tensors that a file describes well. */
 
 #include "test-tensor-files.h"
 
@@ -73,7 +73,7 @@ test_requests (TestFolder    *folder,
     }
 }
 
-/* Of several faults it is always the first one, whichever thread finds which. */
+/* The first of several faults is reported, whichever thread finds which. */
 static void
 test_first_fault (TestFolder    *folder,
                   gconstpointer  data)
@@ -105,7 +105,7 @@ test_first_fault (TestFolder    *folder,
                   MTL_ERROR_INVALID_DATA, "(2499999,) & NaN");
 }
 
-/* What a mapping would make a signal of, also when it is mapped already. */
+/* A change that makes a mapping raise a signal is an error, also if the file is mapped already. */
 static void
 test_changed (TestFolder    *folder,
               gconstpointer  data)
@@ -249,7 +249,7 @@ test_archive_damaged (TestFolder    *folder,
       g_autoptr (MtlTensorFile) tensors = NULL;
       g_autoptr (GError) error = NULL;
 
-      /* Of the second one's own header only the place is believed. */
+      /* Only the place in the second one's own header is believed. */
       if (memcmp (bytes + i, "PK\3\4", 4) == 0)
         i += 30 + strlen ("second.npy");
 

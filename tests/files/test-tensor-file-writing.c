@@ -210,7 +210,7 @@ assert_series (GFile *index,
     }
 }
 
-/* Of 0 to 9 bytes, by 12: 5 with 0 to 4, 2, 1, 1, and 1. */
+/* Tensors of 0 to 9 bytes in files of up to 12: 5 files with 0 to 4, 2, 1, 1, and 1. */
 static void
 test_shards (TestFolder    *folder,
              gconstpointer  data)
@@ -500,7 +500,7 @@ test_too_large (TestFolder    *folder,
   g_assert_cmpuint (count_names (folder), ==, 1);
 }
 
-/* What the process does that is killed: no more than that, and not for long. */
+/* The work of the process that is killed: no more than that, and not for long. */
 static void
 overwrite (const char *path)
 {

@@ -445,7 +445,7 @@ test_cancelled (TestFolder    *folder,
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
-/* Whether the file is mapped or read. */
+/* Both modes can be cancelled. */
 static void
 test_views_cancelled (TestFolder    *folder,
                       gconstpointer  data)
@@ -681,7 +681,7 @@ test_written (TestFolder    *folder,
     }
 }
 
-/* What has the name of one of several files. */
+/* Tests things that have the name of one of several files. */
 static void
 test_sharded_kinds (TestFolder    *folder,
                     gconstpointer  data)

@@ -12,7 +12,7 @@ import {
 recordCalls('TensorFile');
 recordCalls('TensorFileEntry');
 
-// Of a byte, and of two numbers at an odd place.
+// Writes a file of a byte, and of two numbers at an odd place.
 function writeFile() {
     const [file, stream] = Gio.File.new_tmp(null);
     const text = JSON.stringify({
@@ -283,7 +283,7 @@ test('names are any text', () => {
     const tensors = Mtl.TensorFile.open(file);
     equal(['😀', '\ufffd', ''].map(name => tensors.get(name).toArray()), [[1], [2], [3]]);
     equal(['😀', '\ufffd', ''].map(name => tensors.has(name)), [true, true, true]);
-    // Of which gjs makes U+FFFD.
+    // gjs turns these into U+FFFD.
     equal([tensors.has('\ud800'), tensors.get('\ud83d')], [false, undefined]);
     file.delete(null);
 });

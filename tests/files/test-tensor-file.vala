@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Of a byte, and of two numbers at an odd place. */
+/* Writes a file of a byte, and of two numbers at an odd place. */
 File write_file () throws GLib.Error {
 	const string HEADER = """{"__metadata__":{"format":"pt"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"I16","shape":[2,1],"data_offsets":[1,5]}} """;
 	FileIOStream stream;

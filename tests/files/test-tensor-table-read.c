@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is read of a file to know of its tensors: no byte twice that is believed, as it may
- * be another one then, and little of each member of an archive. */
+/* The parts of a file that are read to know its tensors: no byte is believed and read twice, as it
+ * may have changed then, and little of each member of an archive is read. */
 
 #include "test-tensor-files.h"
 
@@ -13,7 +13,7 @@
 
 static guint n_reads;
 static guint n_reads_before_change = G_MAXUINT;
-static gsize changed_begin; /* of what is something else from then on */
+static gsize changed_begin; /* the place of the bytes that differ from then on */
 static const char *changed_to;
 static GCancellable *cancellable;
 static guint n_reads_before_cancel;

@@ -24,7 +24,7 @@ typedef struct
   guint n_missing; /* bytes of the comment */
 } Member;
 
-/* What the end tells, from what is right. */
+/* The end's fields, relative to the right ones. */
 typedef struct
 {
   gint64 n_members;

@@ -18,7 +18,7 @@ from random_tensors import (NUMPY, SAFETENSORS, assert_same, draw_array, draw_na
                             draw_text)
 from tensor_files import lay_out
 
-# What reading a file of any bytes may raise.
+# Exceptions that a file of any bytes may raise.
 REFUSED = (ValueError, OSError, OverflowError, NotImplementedError, MemoryError, GLib.Error)
 FLAG_DESCRIPTOR = 8
 
@@ -114,7 +114,7 @@ def damage(rng, content, places):
 
 
 def read_archive(content):
-    """What NumPy makes of it; None if it refuses anything."""
+    """Returns the arrays that NumPy reads; None if it refuses anything."""
     try:
         with np.load(io.BytesIO(content)) as archive:
             return {name: archive[name] for name in archive.files}
@@ -223,7 +223,7 @@ def make_safetensors(rng):
 
 
 def assert_as_in_file(view, tensor, where):
-    """Of safetensors, the bytes are compared."""
+    """Compares a view with the bytes that safetensors reads."""
     assert SAFETENSORS[tensor["dtype"]] == view.dtype.name, where
     assert tuple(tensor["shape"]) == view.shape, where
     assert bytes(tensor["data"]) == bytes(view.to_contiguous().dup_bytes().get_data()), where

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What Mtl.load() gives: a mapping of names to views, a context, and a Gio.ListModel still."""
+"""The result of Mtl.load(): a mapping of names to views, a context, and a Gio.ListModel still."""
 
 import collections.abc
 import errno
@@ -93,7 +93,7 @@ def test_empty_file(tmp_path):
     assert len(file) == 0 and not file and dict(file) == {} and file.metadata == {}
 
 
-# What C's strings cannot say must not find what stands before it.
+# Names that C's strings cannot hold must not find a name that is their beginning.
 @pytest.mark.parametrize("name", ["c", "", "a\0", "a\0b", "\ud800", "a\udc80"])
 def test_names_that_are_not_there(file, name):
     assert name not in file and file.get(name) is None
@@ -237,7 +237,7 @@ def test_file_that_was_cut(path, file):
 
 
 def write_floats(path):
-    """Of types that NumPy lacks: 1, -2, 0.5."""
+    """Writes 1, -2, 0.5 in types that NumPy lacks."""
     write_safetensors(path, {
         "bfloat16": {"dtype": "BF16", "shape": [3], "data_offsets": [0, 6]},
         "float8_e4m3fn": {"dtype": "F8_E4M3", "shape": [3], "data_offsets": [6, 9]},

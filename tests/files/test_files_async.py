@@ -76,7 +76,7 @@ def test_io_priority(file, start):
     builder_of(x=[1]).write(file)
     tensors, context, told = Mtl.load(file), GLib.MainContext.default(), []
 
-    # What has a lower priority than a source that is always ready does not get its turn.
+    # A call with a lower priority than a source that is always ready does not get its turn.
     always_ready = GLib.idle_add(lambda: True, priority=GLib.PRIORITY_DEFAULT)
     for priority in (GLib.PRIORITY_LOW, GLib.PRIORITY_HIGH):
         start(tensors, file, io_priority=priority,

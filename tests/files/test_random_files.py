@@ -15,7 +15,7 @@ N_SAFETENSORS = min(600, conftest.CASES // 5)
 N_NUMPY = min(400, conftest.CASES // 5)
 MODES = [Mtl.TensorFileMode.MAP, Mtl.TensorFileMode.READ]
 ORDERS = [Mtl.TensorFileOrder.ALIGNED, Mtl.TensorFileOrder.ADDED]
-# What safetensors writes; it reads elements of 6 bits.
+# The types that safetensors writes; it reads elements of 6 bits.
 WRITTEN = [kind for kind in SAFETENSORS if not kind.startswith("F6")]
 
 

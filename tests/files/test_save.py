@@ -140,7 +140,7 @@ def test_name_that_is_no_ending(tmp_path, name):
 
 
 class NoText:
-    """What a producer raises may be made otherwise than of a message."""
+    """A producer whose exception cannot be made of a message alone."""
 
     def __dlpack_device__(self):
         return 1, 0

@@ -144,7 +144,7 @@ def test_index(tmp_path, path):
 
 ALL_CHECKS = Mtl.TensorFileChecks.NAN | Mtl.TensorFileChecks.BOOL | Mtl.TensorFileChecks.ALIGNMENT
 
-# Of the kinds that a file can have.
+# The floats among the kinds that a file can have.
 FLOATS = ["F16", "BF16", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"]
 
 

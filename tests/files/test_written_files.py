@@ -15,7 +15,7 @@ from conftest import NUMERIC, place
 from says import tells
 
 PLAIN = [name for name in NUMERIC if name != "complex128"]
-# What safetensors calls those that NumPy lacks.
+# safetensors' names of the types that NumPy lacks.
 NARROW = {"bfloat16": "BF16", "float8_e4m3fn": "F8_E4M3", "float8_e4m3fnuz": "F8_E4M3FNUZ",
           "float8_e5m2": "F8_E5M2", "float8_e5m2fnuz": "F8_E5M2FNUZ", "float8_e8m0fnu": "F8_E8M0",
           "float6_e2m3fn": "F6_E2M3", "float6_e3m2fn": "F6_E3M2", "float4_e2m1fn": "F4"}
@@ -40,7 +40,7 @@ def write(path, tensors, metadata=(), **properties):
 
 
 def parts(array):
-    """Of a matrix: with steps, turned, repeated, of no elements, and of one."""
+    """Parts of a matrix: with steps, turned, repeated, without elements, and with one."""
     return {"whole": array, "turned": array.T, "backwards": array[::-1], "columns": array[:, ::2],
             "both": array[::-2, ::-3], "repeated": np.broadcast_to(array[0], (4, array.shape[1])),
             "none": array[:0], "no columns": array[:, 3:3], "one": array[1, 2, ...],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What read-tables says of files."""
+"""Reads the output of read-tables."""
 
 import ast
 import os
@@ -34,7 +34,7 @@ class Refused(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Of a file; it was refused where there is a message."""
+    """The table of a file; it was refused if there is a message."""
 
     tensors: list
     refused: list

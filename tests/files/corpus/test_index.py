@@ -37,7 +37,7 @@ def check_strings(value):
 
 
 def read_index(text):
-    """What is in it, by Python's reader; None for what is to be refused."""
+    """Returns the entries by Python's reader; None if the file is to be refused."""
     try:
         if text.startswith("\ufeff"):
             raise Refused
@@ -100,7 +100,7 @@ def test_like_json(tmp_path):
 
 
 def test_many_entries(tmp_path):
-    """Of a model in 1433 files, in the order in which somebody wrote them."""
+    """A model in 1433 files, in the order in which somebody wrote them."""
     rng = random.Random(SEED)
     names = [f"model.layers.{i}.weight" for i in range(100_000)]
     files = {name: f"model-{rng.randrange(1433):05}-of-01433.safetensors" for name in names}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the worst of files cost: memory and time that grow as the file does."""
+"""The cost of the worst files: memory and time that grow as the file does."""
 
 import itertools
 import os
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux",
 
 SIZE = 8_000_000
 
-# What a program takes that reads nothing; and beside it, of the size of what is read.
+# The memory of a program that reads nothing; and beside it, a multiple of the size of what is read.
 MEMORY = 4 * 2**20
 MOST_MEMORY = 12
 # Twice the file may take no more than so many times as long.

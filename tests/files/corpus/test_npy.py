@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What NumPy writes, and Python's zipfile."""
+"""Files that NumPy and Python's zipfile write."""
 
 import io
 import random
@@ -31,7 +31,7 @@ def bytes_of(array, version=None):
 
 
 def elements(content, tensor):
-    """What a table says lies there, as an array."""
+    """Returns the elements that a table describes, as an array."""
     dtype = np.dtype(tensor.dtype).newbyteorder("<" if tensor.byte_order == "little" else ">")
     flat = np.frombuffer(content[tensor.begin:tensor.end], dtype)
     return flat.reshape(tensor.shape, order=tensor.order)
