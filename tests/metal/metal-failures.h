@@ -22,20 +22,20 @@ typedef enum
   N_BUFFERS,
 } BufferName;
 
-/* What a scenario works with, made anew for each failure. */
+/* The objects of a scenario, made anew for each failure. */
 typedef struct
 {
   MtlDevice *device;
   MtlBuffer *buffers[N_BUFFERS];
   guint8 before[N_BUFFERS][SIZE];
 
-  /* What the scenario writes: bytes from begin to end of one of them. */
+  /* The bytes that the scenario writes, from begin to end of one of them. */
   BufferName written;
   gsize begin;
   gsize end;
   guint8 after[SIZE];
 
-  /* What it makes: an object with these elements or bytes. */
+  /* The object that it makes, with these elements or bytes. */
   gpointer object;
   DLManagedTensorVersioned *tensor;
   GBytes *bytes;
@@ -173,7 +173,7 @@ check_error (const Scenario *scenario,
     g_error ("%s: “%s”", scenario->path, error->message);
 }
 
-/* Whether there was a point to fail at. */
+/* Returns TRUE if there was a point to fail at. */
 static inline gboolean
 fail_at (const Scenario *scenario,
          int             ordinal,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What tests of the Metal device share. They run over the double of Metal and, if METAL_IS_REAL is
- * defined, over Metal as it is, where those that need the double are skipped. */
+/* Helpers of the tests of the Metal device. They run over the double of Metal and, if METAL_IS_REAL
+ * is defined, over Metal as it is, where those that need the double are skipped. */
 
 #pragma once
 
@@ -218,7 +218,7 @@ run_on_gpu (MetalFixtureKernel kernel,
                           NULL, 0, NULL, 0)));
 }
 
-/* What work that begins now finds in the GPU's memory. */
+/* Reads the GPU's memory as work that begins now would. */
 static inline void
 read_as_gpu (MtlBuffer *buffer,
              gsize      offset,

@@ -7,7 +7,7 @@ from ctypes import c_bool, c_char_p, c_int, c_size_t, c_uint, c_uint8, c_uint64,
 
 SHARED, MANAGED, PRIVATE = 0, 16, 32  # MTLResourceOptions
 VOLATILE = 3  # an MTLPurgeableState
-FILL, ADD = 0, 1  # what the GPU of another library does
+FILL, ADD = 0, 1  # operations of another library on the GPU
 
 
 def _library(name):

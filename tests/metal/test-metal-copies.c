@@ -7,8 +7,8 @@
 #define N_POSITIONS 10
 #define SIZE 24
 
-/* Of the cases that differ in their places alone a sample, which --seed repeats; all of
- * them if each test may take a minute. */
+/* Draws a sample of the cases that differ in their places alone, which --seed repeats; all of them
+ * if each test may take a minute. */
 static gboolean
 is_drawn (void)
 {
@@ -431,7 +431,7 @@ test_odd_length (void)
   g_assert_cmpmem (last, 3, "xyz", 3);
 }
 
-/* What cannot be reached is the end of a range of several pieces, or of a blit. */
+/* The bytes that cannot be reached are at the end of a range of several pieces, or of a blit. */
 static void
 test_odd_length_of_many (void)
 {
@@ -479,7 +479,7 @@ test_odd_length_elsewhere (void)
     }
 }
 
-/* What the GPU can do alone costs one command buffer, and no memory. */
+/* A copy that the GPU can do alone costs one command buffer, and no memory. */
 static void
 test_one_blit (void)
 {

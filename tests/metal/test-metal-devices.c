@@ -151,7 +151,7 @@ typedef struct
   gsize n_devices;
   unsigned flags;
   gsize n_expected;
-  int default_ordinal; /* of Metal's, or -1 */
+  int default_ordinal; /* one of Metal's, or -1 */
 } Machine;
 
 static const Machine machines[] = {

@@ -221,7 +221,7 @@ check_copy (MtlStridedView *view,
     g_assert_cmpmem (actual, sizeof actual, expected, sizeof expected);
 }
 
-/* Of what mode a copy is, and that its elements are those of the view. */
+/* Checks the storage mode of a copy, and that its elements are those of the view. */
 static void
 check_copied_view (MtlStridedView *view,
                    MtlStridedView *copy,
@@ -448,7 +448,7 @@ check_purgeable (MtlStridedView *view,
                 MTL_ERROR_NOT_SUPPORTED, "purgeable");
 }
 
-/* What was not purgeable when it was wrapped may be when it goes out. */
+/* A buffer that was not purgeable when it was wrapped may be when it goes out. */
 static void
 test_purgeable (void)
 {

@@ -305,7 +305,7 @@ test_fresh_queue (void)
   g_assert_cmpuint (metal_double_calls ("newCommandQueue"), ==, n_queues + 4);
 }
 
-/* What Metal says of a command buffer that it could not run is handed on. */
+/* Metal's reason why a command buffer failed is handed on. */
 static void
 test_reasons (void)
 {

@@ -112,7 +112,7 @@ test_pieces (void)
     }
 }
 
-/* Of another library. */
+/* Wraps a buffer of another library. */
 static void
 test_wrapped (void)
 {

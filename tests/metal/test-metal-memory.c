@@ -162,7 +162,7 @@ test_out_of_budget (void)
   g_object_unref (new_buffer (device, 7, MTL_STORAGE_MODE_PRIVATE));
 }
 
-/* What the GPU writes to its own copy is not what the host reads, before. */
+/* The host does not read the GPU's writes to its own copy before synchronize(). */
 static void
 test_synchronize_managed (void)
 {
@@ -279,7 +279,7 @@ test_did_modify_others (void)
   g_assert_cmpuint (metal_double_calls ("didModifyRange:"), ==, n_calls);
 }
 
-/* What this library writes it reports itself. */
+/* The library itself reports its own writes. */
 static void
 test_own_writes_are_seen (void)
 {

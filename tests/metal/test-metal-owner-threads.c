@@ -206,7 +206,7 @@ run_in_child (void (* run) (void))
 static Owner blocked, waiting, inherited, later;
 static gpointer inherited_handle;
 
-/* What the child has inherited ends, though there was no thread before. */
+/* Owners that the child has inherited end, though there was no thread before. */
 static void
 check_child_alone (void)
 {
@@ -215,8 +215,8 @@ check_child_alone (void)
   g_assert_true (inherited.thread != g_thread_self ());
 }
 
-/* What waits in the parent is the parent's; what the child has inherited ends here, as soon as
- * there can be a thread for it. */
+/* Owners that wait in the parent are the parent's; those that the child has inherited end here, as
+ * soon as there can be a thread for them. */
 static void
 check_child (void)
 {

@@ -13,7 +13,7 @@
 #define MAX_CANDIDATES 512
 #define ML MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING
 
-/* What is asked for. */
+/* The arguments of a call. */
 typedef struct
 {
   const MtlLayout *layout;
@@ -313,7 +313,7 @@ check_length (const Question       *question,
   assert_refuses (describe (question, end - 1, &again, &error), MTL_ERROR_OUT_OF_BOUNDS, "");
 }
 
-/* What is proposed fits, and is what there is if that fits. */
+/* The layout that is proposed fits, and is the view's own if that fits. */
 static void
 check_copy (const Question *question)
 {
@@ -404,7 +404,7 @@ check_layout (const gint64        *shape,
   n_fitting += check (&question);
 }
 
-/* What the strides and extents of a test are drawn from. */
+/* The numbers that the strides and extents of a test are drawn from. */
 typedef struct
 {
   MtlDType dtype;
@@ -444,7 +444,8 @@ enumerate (const Choices *choice,
           strides[i] = choice->strides[rest / 5 % 9];
           rest /= 5 * 9;
         }
-      /* Of three dimensions there are many: each has one place and one usage, in turn. */
+      /* As there are many layouts of three dimensions, each has one place and one usage, in
+       * turn. */
       for (gsize i = 0; i < (n_dims < 3 ? G_N_ELEMENTS (all_usages) : 1); i++)
         for (gsize j = 0; j < (n_dims < 2 ? G_N_ELEMENTS (places) : 1); j++, n++)
           {

@@ -6,7 +6,7 @@
 
 #include "metal-tests.h"
 
-/* Of several pieces. */
+/* The size needs several pieces. */
 #define N_ROWS 1500
 #define N_COLUMNS 1999
 

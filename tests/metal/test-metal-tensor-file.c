@@ -6,7 +6,8 @@
 
 #include "metal-tests.h"
 
-/* Of a byte and of two numbers, with so many bytes between them, which are not written. */
+/* Writes tensors of bytes and of two numbers, with @n_between bytes between them, which are not
+ * written. */
 static GFile *
 write_tensors (gsize n_between)
 {

@@ -302,7 +302,7 @@ test_offset_of_slice (void)
   check_no_tensor (view, ML, MTL_ERROR_NEEDS_COPY, "144 & 0 & MTLBuffer");
 }
 
-/* What does not fit does as a copy with the layout that the library proposes. */
+/* A view that does not fit does as a copy with the layout that the library proposes. */
 static void
 check_needs_copy (MtlStridedView      *view,
                   MtlMetalTensorUsage  usage,
@@ -526,7 +526,7 @@ static const MetalFixtureTensor foreign_tensor = {
   .usage = 1,
 };
 
-/* Of another library, which lets go of it. */
+/* Imports a tensor of another library, which lets go of it. */
 static void
 test_import (void)
 {
@@ -647,7 +647,7 @@ test_import_refused (void)
   description = foreign_tensor;
   description.buffer = buffer;
 
-  /* What is newer than the system is not asked for. */
+  /* The library does not ask for properties that are newer than the system. */
   metal_double_set_macos (26, 4);
   tensor = metal_fixture_tensor_new (&description);
   g_object_unref (from_tensor (tensor));

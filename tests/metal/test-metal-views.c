@@ -186,7 +186,7 @@ check_copies (MtlStridedView *view,
   g_assert_no_error (error);
 }
 
-/* To each device in each storage mode, from the view and from the host's. */
+/* Copies to each device in each storage mode, from the view and from the host's. */
 static void
 check_to_device (MtlStridedView *view,
                  MtlStridedView *expected)
@@ -492,7 +492,7 @@ test_format_of_many (Living        *living,
   g_assert_cmpuint (metal_double_calls ("commit"), ==, n_commits);
 }
 
-/* What the GPU wrote between the elements of Managed memory stays. */
+/* The GPU's writes between the elements of Managed memory stay. */
 static void
 test_writes_between (Living        *living,
                      gconstpointer  data)

@@ -514,8 +514,7 @@ test_memory_misaligned (void)
   check_needs_copy (data + page_size / 4, 100, size);
 }
 
-/* Whether it runs the deallocator of a buffer that it did not make, Metal does
- * not say. */
+/* Metal does not say if it runs the deallocator of a buffer that it did not make. */
 static void
 test_memory_refused_by_metal (void)
 {

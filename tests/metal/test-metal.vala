@@ -175,8 +175,7 @@ void test_bytes (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	assert_contents (copy, { 1, 2, 3 });
 }
 
-/* What the host wrote through an address is seen by the device, which has read
- * the memory before.
+/* The device sees the host's writes through an address, though it has read the memory before.
  */
 void test_did_modify (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	var buffer = new Mtl.Buffer (device, 8, mode);

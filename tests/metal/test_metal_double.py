@@ -57,7 +57,7 @@ def handle_of(view):
 
 
 def contents_on_gpu(buffer, offset, size):
-    """What a kernel finds there, which then adds nothing."""
+    """Returns the bytes that a kernel finds there, which then adds nothing."""
     assert double.finish(double.submit(double.ADD, buffer, offset, size, 0, None, 0, None, 0))
     return double.contents_on_gpu(buffer, offset, size)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What libraries and programs of macOS say of themselves."""
+"""Reads libraries and programs of macOS."""
 
 import dataclasses
 import struct
@@ -21,7 +21,7 @@ class Binary:
     platform: str
     release: tuple
     exports: set
-    imports: dict  # of the symbols, the libraries
+    imports: dict  # {symbol: library}
     weak: set
     selectors: set
 
@@ -74,7 +74,8 @@ def read_binary(path):
 
 
 def references_of(binary):
-    """What has to be there when it is loaded or runs; weak is what may be missing."""
+    """Yields the names that have to be there when it is loaded or runs; weak ones may be
+    missing."""
     yield from (f"library {name}" for name in binary.libraries)
     yield from (f"selector {name}" for name in binary.selectors)
     for name, library in binary.imports.items():
@@ -86,7 +87,7 @@ def references_of(binary):
 
 
 def read_references():
-    """What is expected of each binary."""
+    """Returns the references that are expected of each binary."""
     lists = {}
     for line in Path(__file__).with_name("references.txt").read_text().splitlines():
         if line.startswith("["):

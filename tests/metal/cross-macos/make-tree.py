@@ -17,7 +17,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 DOUBLE = HERE.parent / 'double' / 'include'
-PACKAGES = {  # of pkg-config: what is linked, where the headers are, what else is needed
+PACKAGES = {  # for pkg-config: libraries, folders of headers, other packages
     'glib-2.0': ('glib-2.0', 'glib-2.0', ''),
     'gobject-2.0': ('gobject-2.0', 'glib-2.0', 'glib-2.0'),
     'gmodule-2.0': ('gmodule-2.0', 'glib-2.0', 'glib-2.0'),

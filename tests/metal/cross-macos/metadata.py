@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What Apple's headers say, as PyObjC has written it down of them, and what headers of ours say, as
-the compiler reads them."""
+"""Declarations of Apple's headers, as PyObjC has written them down, and of our headers, as the
+compiler reads them."""
 
 import json
 import re
@@ -11,8 +11,8 @@ from unittest import mock
 
 
 class Metadata:
-    """Of the frameworks whose wheels are in a folder. What a method takes and returns is known by
-    its selector, and often not by the class or protocol that has it."""
+    """The metadata of the frameworks whose wheels are in a folder. What a method takes and returns
+    is known by its selector, and often not by the class or protocol that has it."""
 
     def __init__(self, folder, **members):
         self.values, self.expressions, self.functions, self.structs = {}, {}, {}, {}
@@ -45,14 +45,14 @@ class Metadata:
         self.structs[name.rpartition(".")[2]] = encoding.decode(), fields
 
     def value_of(self, name):
-        """Of an enumerator or a macro, or None."""
+        """Returns the value of an enumerator or a macro, or None."""
         if name in self.expressions:
             return eval(self.expressions[name], {}, self.values)
         return self.values.get(name)
 
 
 class Declarations:
-    """What a header declares, and what it includes of a folder."""
+    """The declarations of a header, and of those that it includes from a folder."""
 
     def __init__(self, compiler, header, folder, scratch):
         self.enumerators, self.variables, self.macros = [], [], []

@@ -53,7 +53,7 @@ def compile_like(command, folder, **variables):
 
 
 def without_output(arguments):
-    """Of a command, all but where the results go."""
+    """Returns a command's arguments without those for its output."""
     left, skip = [], False
     for argument in arguments:
         if not skip and argument not in ("-o", "-MF", "-MQ", "-MD", "-c"):
@@ -135,8 +135,8 @@ def left_over():
 
 
 def headers_for_macos(arguments, tree):
-    """Of a command, the folders of headers. Those of this machine are only for what is the same
-    on all systems, or nearly so."""
+    """Yields the folders of headers for a command. Those of this machine are only for what is the
+    same on all systems, or nearly so."""
     folders = [argument[2:] for argument in arguments if argument.startswith("-I")]
     for folder in folders:
         if not folder.startswith("/usr/"):

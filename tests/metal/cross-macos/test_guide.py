@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What docs/metal.md marks as cross-built compiles for macOS, without a warning."""
+"""The code that docs/metal.md marks as cross-built compiles for macOS, without a warning."""
 
 import re
 

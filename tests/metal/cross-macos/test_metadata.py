@@ -83,8 +83,8 @@ def test_structs(truth, header, note):
 
 
 def types_of(info):
-    """Of a record the known types by place, from the result on: self and the selector are
-    arguments there."""
+    """Returns the types that a record knows, by place, from the result on: self and the selector
+    are arguments there."""
     found = {place - 1: argument["type"] for place, argument in info.get("arguments", {}).items()
              if "type" in argument}
     if "type" in info.get("retval", {}):

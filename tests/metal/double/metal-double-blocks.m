@@ -27,7 +27,7 @@ enum
   IS_GLOBAL = 1 << 28,
 };
 
-/* What a captured variable is. */
+/* The kinds of captured variables. */
 enum
 {
   IS_BLOCK = 7,
@@ -194,12 +194,12 @@ _Block_object_dispose (const void *object,
     [(id) object release];
 }
 
-/* What makes a block an object. Within the double the class may not be there
- * yet when constructors run: its own +load comes here again. */
+/* Makes blocks objects. Within the double the class may not be there yet when constructors run: its
+ * own +load comes here again. */
 __attribute__ ((constructor)) void
 md_prepare_blocks (void)
 {
-  /* From class_pointer to gc_object_type of GCC's struct objc_class. */
+  /* The size from class_pointer to gc_object_type of GCC's struct objc_class. */
   const size_t class_size = 13 * sizeof (void *);
   Class class = objc_getClass ("MDBlock");
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What memory holds that nobody has written. */
+/* The content of memory that was never written. */
 #define POISON 0xdb
-/* Of longer memory only both ends are poisoned, so much each. */
+/* Longer memory is poisoned at both ends only, this far. */
 #define POISONED_END ((size_t) 16 << 20)
 /* Such memory is mapped, and takes up only the pages that are written to. */
 #define MAPPED_SIZE ((size_t) 1 << 30)

@@ -17,7 +17,8 @@ enum
   N_MOMENTS,
 };
 
-/* What the GPU does not know yet of a managed buffer, as the CPU's copy is now. */
+/* Takes the changes to a managed buffer that the GPU does not know yet, as the CPU's copy is
+ * now. */
 static void
 take_uploads (MDCommandBuffer *commands,
               MDBuffer        *buffer)
@@ -374,7 +375,7 @@ new_error (int code)
     }
 }
 
-/* Whether there is something to wait for that can come. */
+/* True if there is something to wait for that can come. */
 - (bool) mayWait: (const char *) what
 {
   if (md_in_handler)

@@ -6,7 +6,7 @@ NSString *const MTLLibraryErrorDomain = @"MTLLibraryErrorDomain";
 
 #define DEFAULT_MAX_BUFFER_LENGTH ((size_t) 1 << 30)
 #define DEFAULT_WORKING_SET ((uint64_t) 4 << 30)
-/* What -newCommandQueue allows. */
+/* The limit of -newCommandQueue. */
 #define DEFAULT_COMMAND_BUFFERS 64
 
 bool

@@ -4,7 +4,7 @@
 
 #import "metal-double-private.h"
 
-/* What a blit of a discrete GPU moves at a time. */
+/* The bytes that a blit of a discrete GPU moves at a time. */
 #define BLIT_WORD 4
 
 @implementation MDBlitEncoder
@@ -33,7 +33,7 @@
   return md_lend (commands->queue->device, "-[MTLCommandEncoder device]");
 }
 
-/* Whether the buffer may be named at all. */
+/* True if the command may use the buffer at all. */
 - (bool) mayUse: (id<MTLResource>) resource
 {
   MDBuffer *buffer = (MDBuffer *) resource;

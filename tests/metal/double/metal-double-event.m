@@ -2,7 +2,7 @@
 
 #import "metal-double-private.h"
 
-/* What a program says when it means for ever. */
+/* The longest wait, for programs that mean to wait for ever. */
 #define LONGEST_WAIT_MS ((uint64_t) 1000 * 60 * 60 * 24)
 
 unsigned md_n_event_waiters;

@@ -25,7 +25,7 @@ bool md_wait_until (const MDTime *time);
 /* Violations; never called under md_lock. */
 __attribute__ ((format (printf, 1, 2))) void md_violation (const char *format, ...);
 bool md_need_pool (const char *what);
-/* What a getter of Metal returns: autoreleased, for all that one knows. */
+/* Returns an object from a getter of Metal: autoreleased, as it has to be assumed. */
 id md_lend (id object, const char *what);
 
 /* Calls. */
@@ -132,13 +132,13 @@ bool md_fails (void);
 int md_take_execution_failure (void);
 /* Retained. */
 NSString *md_copy_error_domain (void);
-/* Whether what this thread does is the fixture's, which never fails. */
+/* Marks what this thread does as the fixture's, which never fails. */
 void md_set_fixture (bool yes);
 bool md_deallocates_on_failure (void);
 bool md_forgets_deallocators (void);
 /* How much of a copy or a fill is written, which this counts. */
 size_t md_limit_blit (size_t size);
-/* Whether the system is as new as this. */
+/* True if the system is as new as this. */
 bool md_has_macos (unsigned major, unsigned minor);
 /* Borrowed; nil beyond the last. */
 MDDevice *md_device_at (unsigned ordinal);
@@ -172,7 +172,7 @@ void md_device_unreserve (MDDevice *device, size_t size);
   void *wrapped;
   char *cpu, *gpu; /* the same memory, two copies, or nothing for the CPU */
   uint64_t address;
-  NSRange *modified; /* what the GPU will learn of at the next commit */
+  NSRange *modified; /* the GPU will learn of these at the next commit */
   size_t n_modified;
 }
 @end
@@ -189,7 +189,7 @@ typedef struct
   MDHeap *heap;
   NSUInteger length;
   MTLResourceOptions options;
-  const void *bytes; /* to start with */
+  const void *bytes; /* the first content */
   void *wrapped;     /* or in place of memory of its own */
   void (^deallocator) (void *, NSUInteger);
 } MDBufferRequest;
@@ -266,7 +266,7 @@ typedef struct
 /* Waits until no queue is about to let go of what has completed. */
 void md_settle_queues (void);
 void md_queue_commit (MDCommandQueue *queue, MDCommandBuffer *commands);
-/* Whether this thread is a queue's, in a handler of a command buffer. */
+/* True if this thread is a queue's, in a handler of a command buffer. */
 extern __thread bool md_in_handler;
 extern __thread bool md_is_worker;
 

@@ -328,7 +328,7 @@ free_zombie (MDObject *zombie)
   NSDeallocateObject (zombie);
 }
 
-/* Whether the object became a zombie; else it is to be freed. */
+/* True if the object became a zombie; otherwise it is to be freed. */
 static bool
 bury_object (MDObject *object)
 {

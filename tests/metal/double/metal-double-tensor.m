@@ -190,7 +190,7 @@ typedef struct
   NSInteger dims[MAX_RANK], strides[MAX_RANK];
 } Form;
 
-/* What is wrong with the strides, or nil. They are in the order of memory; the offset of the last
+/* Returns the fault of the strides, or nil. They are in the order of memory; the offset of the last
  * element is added up. */
 static NSString *
 check_strides (const Form *form,
@@ -244,7 +244,7 @@ check_form (const Form *form,
   return nil;
 }
 
-/* What is wrong with the descriptor, or nil. */
+/* Returns the fault of the descriptor, or nil. */
 static NSString *
 check_descriptor (MTLTensorDescriptor *descriptor,
                   NSUInteger           offset,

@@ -78,8 +78,8 @@ unsigned metal_double_points (void);
 /* The next command buffer that is committed ends with this
  * MTLCommandBufferError. */
 void metal_double_fail_next_command_buffer (int code);
-/* What a copy or a fill writes at most, as on systems that drop the rest without a word; 0:
- * all. */
+/* Limits the bytes that a copy or a fill writes, as on systems that silently drop the rest; 0: no
+ * limit. */
 void metal_double_set_blit_limit (size_t bytes);
 /* How many bytes copies and fills were asked for since setup; and the most by one of them since
  * this was last asked. */

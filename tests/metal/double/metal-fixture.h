@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What only a program with Metal in its hands can do, for tests in C and
- * through an FFI. Nothing here counts as a fallible point. */
+/* Operations that only a program with access to Metal can do, for tests in C and through an FFI.
+ * Nothing here counts as a fallible point. */
 
 #pragma once
 
@@ -21,7 +21,7 @@ void *metal_fixture_buffer_new (unsigned ordinal, size_t size, unsigned options)
 /* The same from a heap; the buffer keeps the heap. */
 void *metal_fixture_buffer_new_in_heap (unsigned ordinal, size_t size, unsigned options);
 
-/* What the buffer was made with, of these: MTLCPUCacheModeWriteCombined is 1, and
+/* The modes that the buffer was made with, of these: MTLCPUCacheModeWriteCombined is 1, and
  * MTLHazardTrackingModeUntracked 1, Tracked 2. */
 unsigned long metal_fixture_cpu_cache_mode (void *buffer);
 unsigned long metal_fixture_hazard_tracking_mode (void *buffer);
@@ -34,8 +34,8 @@ unsigned long metal_fixture_retain_count (void *object);
  * one; what it was. */
 unsigned metal_fixture_set_purgeable_state (void *buffer, unsigned state);
 
-/* What the GPU has in its memory, whatever the storage mode, without a command
- * buffer: neither tells the CPU's copy of a Managed buffer. */
+/* Read and write the GPU's memory, whatever the storage mode, without a command buffer: neither
+ * tells the CPU's copy of a Managed buffer. */
 void metal_fixture_peek (void *buffer, size_t offset, void *bytes, size_t size);
 void metal_fixture_poke (void *buffer, size_t offset, const void *bytes, size_t size);
 

@@ -45,7 +45,7 @@ PROGRAMS = {
     'valac': 'vala',
     'vapigen': 'vala',
 }
-# What builds, rather than what it is built with.
+# The tools for a build, rather than its dependencies.
 TOOLS = {'meson', 'ninja', 'pkgconf', 'python3'}
 LINUX_ALONE = ('tests/metal/double/',)
 
@@ -58,7 +58,7 @@ def meson_files():
 
 
 def asked_for(function):
-    """What the calls of a function name first. Files of this tree are none of it."""
+    """Returns the first arguments of a function's calls, without files of this tree."""
     names = {match for _, text in meson_files()
              for match in re.findall(rf"(?<![\w.]){function}\('([^']+)'", text)}
     return {name for name in names if not name.endswith(('.py', '.sh')) and '@' not in name}
@@ -79,7 +79,7 @@ def list_of_guide():
 
 
 def check_lists(lists, guide, dependencies, programs):
-    """What is wrong with the lists."""
+    """Checks the lists, and returns their faults."""
     assert dependencies <= DEPENDENCIES.keys(), dependencies - DEPENDENCIES.keys()
     assert programs <= PROGRAMS.keys(), programs - PROGRAMS.keys()
     needed = ({DEPENDENCIES[name] for name in dependencies}

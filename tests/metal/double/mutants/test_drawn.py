@@ -95,7 +95,7 @@ def test_unknown_names():
 
 
 def test_patches_apply():
-    """What each patch changes is still there, as is known before the mutants run."""
+    """Each patch still applies, as is known before the mutants run."""
     for mutant in mutants.read_mutants(()):
         with tempfile.TemporaryDirectory() as folder:
             mutant.texts(Path(folder))

@@ -129,7 +129,7 @@ test_managed_discrete (void)
   end ();
 }
 
-/* What the CPU says after a commit is for the next one. */
+/* A change that the CPU reports after a commit is for the next one. */
 static void
 test_did_modify_late (void)
 {
@@ -271,7 +271,7 @@ test_nil (void)
   end ();
 }
 
-/* What no machine has, though the device has no objection. */
+/* A size that no machine has fails, though the device has no objection. */
 static void
 test_no_memory (void)
 {

@@ -133,7 +133,7 @@ test_gpu_timeout (void)
   end ();
 }
 
-/* What failed does not hold up what waits for it. */
+/* A command buffer that fails does not hold up those that wait for it. */
 static void
 test_failure_signals (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What tests in C do with Metal in their hands: no Objective-C here. */
+/* Tests in C use the fixture of Metal: no Objective-C here. */
 
 #include <glib.h>
 #include <string.h>
@@ -120,7 +120,7 @@ test_kernels (void)
   end ();
 }
 
-/* What a kernel of another library sees and leaves of a managed buffer. */
+/* A kernel of another library reads and writes a managed buffer. */
 static void
 test_managed (void)
 {

@@ -16,7 +16,7 @@
 typedef struct
 {
   bool fits;
-  MetalFixtureTensor form; /* of a buffer of 512 bytes */
+  MetalFixtureTensor form; /* for a buffer of 512 bytes */
 } Case;
 
 /* A line on each rule of the headers, kept and broken. */

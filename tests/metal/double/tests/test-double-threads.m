@@ -10,7 +10,7 @@
 typedef struct
 {
   id<MTLDevice> device;
-  id<MTLCommandQueue> queue;  /* of all threads */
+  id<MTLCommandQueue> queue;  /* shared by all threads */
   id<MTLBuffer> shared;       /* likewise: one page for each */
   id<MTLSharedEvent> event;   /* counts the rounds of all */
   guint index;

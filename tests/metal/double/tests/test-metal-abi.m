@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a bridge over Metal takes for granted: values, types, and selectors with
- * the types of their arguments and results. Compiled and run against the double
- * and, on a Mac, against Apple's headers and Metal itself: neither may differ.
+/* The assumptions of a bridge over Metal: values, types, and selectors with the types of their
+ * arguments and results. Compiled and run against the double and, on a Mac, against Apple's headers
+ * and Metal itself: neither may differ.
  *
  * Each value and signature was compared with what is published of them: Apple's
  * metal-cpp has the enumerations, and the selectors with their types in C++;
@@ -109,8 +109,8 @@ VALUE (MTLTensorErrorInvalidDescriptor, 2);
 _Static_assert (sizeof vm_page_size == sizeof (size_t), "vm_page_size");
 _Static_assert (sizeof (MTLSize) == 3 * sizeof (NSUInteger), "MTLSize");
 
-/* What the compiler makes of the declarations, where the run-time types below
- * say only “object”. */
+/* Checks the compiler's types of the declarations, as the run-time types below say only
+ * “object”. */
 #define TYPE(type, expression) \
   _Static_assert (__builtin_types_compatible_p (__typeof__ (expression), type), #expression)
 
@@ -162,7 +162,7 @@ check_object_types (id<MTLDevice>         device,
   [commands encodeWaitForEvent: event value: 1];
 }
 
-/* Of kernels the double has the declarations alone. */
+/* The double has the declarations of kernels alone. */
 __attribute__ ((unused)) static void
 check_kernel_types (id<MTLLibrary>               library,
                     id<MTLComputePipelineState>  pipeline,

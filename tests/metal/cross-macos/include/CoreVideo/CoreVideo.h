@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the guide on Metal uses of CoreVideo, as Apple's reference declares it. */
+/* The parts of CoreVideo that the guide on Metal uses, as Apple's reference declares them. */
 
 #pragma once
 
