@@ -7,7 +7,7 @@ const [name] = ARGV;
 imports.gi.versions[name] = '1';
 const namespace = imports.gi[name];
 
-// What gjs and JavaScript themselves give to classes and functions.
+// Names that gjs and JavaScript themselves give to classes and functions.
 const GENERAL = new Set(['prototype', 'constructor', 'length', 'name', '$gtype', 'toString']);
 const own = new Set(['toString']);
 

@@ -27,7 +27,7 @@ function check(what, holds, details = '') {
         print(`# ${details}`);
 }
 
-// What must be among the first results: a part of its address.
+// Checks that an address with this part is among the first results.
 function finds(query, address, nFirst = 1) {
     const results = searchSite(entries, query);
     const addresses = results.map(({href}) => href);

@@ -148,7 +148,7 @@ def test_keyboard(browser, page):
     ('use it from your own project', f'{BOOK}/installation.html#'),
 ])
 def test_search_of_front(browser, server, where, words, address):
-    """What is typed on the front page is found in all of the books."""
+    """Words that are typed on the front page are found in all of the books."""
     base = SITE.as_uri() if where == 'disk' else server
     open_page(browser, PAGES['front'], base=base)
     browser.run("document.getElementById('search-input').focus()")
@@ -174,7 +174,7 @@ def test_search_of_books(browser, book):
 
 @pytest.mark.parametrize('where', ['disk', 'server'])
 def test_ways(browser, server, where):
-    """From the front page to a book, and back."""
+    """Links lead from the front page to a book, and back."""
     base = SITE.as_uri() if where == 'disk' else server
     open_page(browser, PAGES['front'], base=base)
     browser.run("document.querySelector('a.suggested').click()")

@@ -97,7 +97,7 @@ def python_with(peer):
     return lambda body: (body, 'guide.py', [[find_python_with(peer), 'guide.py']])
 
 
-# What the guide on Metal needs, and what has to be true of its results at the end.
+# Code that the guide on Metal needs before it, and checks of its results at the end.
 METAL_BEGIN = '''
 from gi.repository import Mtl
 Mtl.save('model.safetensors', {'a': Mtl.ones((2, 3), 'float32')})

@@ -19,7 +19,7 @@ def main(root):
     blocks = read_blocks(root / 'docs' / 'other-languages.md')
     texts = {language: (root / 'examples' / path).read_text(encoding='utf-8')
              for language, path in EXAMPLES.items()}
-    # What they print, and what girtod reads.
+    # The examples' output, and the file that girtod reads.
     texts['text'] = ''.join((root / path).read_text(encoding='utf-8')
                             for path in ('tests/bindings/languages/tensor.txt', 'examples/d/APILookup.txt'))
     faults = [f'the block of “{language}” under “{section}” is not in the example'

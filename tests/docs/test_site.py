@@ -130,14 +130,15 @@ class Site:
             names = {node.target.id}
         elif isinstance(node, ast.Assign):
             names = {target.id for target in node.targets}
-        elif isinstance(node, ast.If):  # what only a platform has
+        elif isinstance(node, ast.If):  # names that only one platform has
             names = set().union(*map(Site.names_of, node.body))
         else:
             names = set()
         return {name for name in names if not name.startswith('_') or name.endswith('__')}
 
     def test_python_functions(self):
-        """What the override adds to the namespace is on the page, also if the hints lack it."""
+        """Names that the override adds to the namespace are on the page, also if the hints lack
+        them."""
         if not self.python:
             raise Skip('there is no Python')
         program = ('import gi.overrides.Mtl as override\n'

@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-# What is below the prefix, and its tag. The first pattern that matches counts.
+# Patterns of paths below the prefix, and their tags. The first pattern that matches counts.
 TAGS = [
     (r'.*[.]typelib$', 'typelib'), # meson decides that
     (r'share/installed-tests/|libexec/installed-tests/', 'tests'),
@@ -30,7 +30,7 @@ TAGS = [
     (r'bin/mtldl$|lib/libmtldl', 'runtime'),
 ]
 
-# What these stand for, as far as the patterns need it.
+# The values of these, as far as the patterns need them.
 PLACES = {'{prefix}/': '', '{bindir}': 'bin', '{libdir}': 'lib', '{libdir_shared}': 'lib',
           '{includedir}': 'include', '{datadir}': 'share', '{mandir}': 'share/man',
           '{localedir}': 'share/locale', '{libexecdir}': 'libexec', '{py_platlib}': 'python',
@@ -46,7 +46,7 @@ def read_plan(build):
             destination = entry['destination']
             for place, path in PLACES.items():
                 destination = destination.replace(place, path)
-            # Of Debian, and of the processor.
+            # Folders of Debian, and of the processor.
             destination = re.sub(r'^/.*/(gi|gi-stubs|mtldl)/', r'python/\1/', destination)
             destination = re.sub(r'^lib/[^/]+-linux-[^/]+/', 'lib/', destination)
             tags[destination].add(entry['tag'])

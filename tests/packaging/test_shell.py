@@ -23,8 +23,8 @@ SHOPT = '''cdable_vars cdspell checkhash checkwinsize cmdhist compat31 dotglob e
   no_empty_cmd_completion nocaseglob nocasematch nullglob progcomp promptvars restricted_shell
   shift_verbose sourcepath xpg_echo'''.split()
 
-# What of a file a rule looks at: code without quoted text, or with it. Comments and here-documents
-# belong to neither.
+# The parts of a file that a rule looks at: code without quoted text, or with it. Comments and
+# here-documents belong to neither.
 CODE, TEXT = 'code', 'text'
 
 # The beginning of a command.
@@ -124,7 +124,7 @@ class Script:
 
     def __init__(self, text):
         self.source = text
-        self.wrong = []       # what is wrong while reading: offset, message
+        self.wrong = []       # faults found while reading: offset, message
         self.quoted = []      # spans of text in quotes
         self.unread = []      # spans of comments and here-documents
         self._read()
@@ -275,7 +275,7 @@ def find_empty_arrays(script, lists):
 
 
 def find_appended_variables(script):
-    """To bash 3.2, a local variable without a value has an element as soon as one is appended."""
+    """In bash 3.2, a local variable without a value has an element as soon as one is appended."""
     for match in re.finditer(r'\b(?:local|declare)\b([^\n;]*)', script.code):
         function = script.code[match.end():function_around(script, match.start())[1]]
         for name in re.findall(r'[ \t](\w+)(?=[ \t]|$)', match[1]):
@@ -318,7 +318,7 @@ def check(scripts):
     return sorted(set(found))
 
 
-# What breaks the rules that need more than a pattern, and what does not.
+# Scripts that break the rules that need more than a pattern, and scripts that do not.
 SAMPLES = [
     ('set -u; x=(); echo "${x[@]}"', 'set -u; x=(); echo ${x[@]+"${x[@]}"} "${!x[@]}" ${#x[@]}'),
     ('set -u; y=; x=($y); echo "${x[*]}"', 'set -u; y=; x=("$y"); echo "${x[*]}"'),

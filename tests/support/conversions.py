@@ -31,7 +31,7 @@ BITS = {name: Mtl.DType.get_bits(dtype_of(name)) for name in TYPES}
 
 
 def numpy_type(name):
-    """Of what stands for one element: a complex number is two."""
+    """Returns the type that stands for one element: a complex number is two."""
     if name in PARTS:
         return np.dtype((numpy_type(PARTS[name]), 2))
     return np.dtype(getattr(ml_dtypes, name, None) or name)
@@ -104,14 +104,15 @@ def narrow_values(name):
 
 @functools.cache
 def middles_between(name, dtype):
-    """What lies halfway between two numbers, and where that is one of the type, a tie."""
+    """Returns the numbers halfway between two neighbours, and True for those that the type has:
+    ties."""
     values = narrow_values(name)
     values = np.append(values, 2 * values[-1] - values[-2] if name != "float8_e8m0fnu"
                        else 2 * values[-1])
     middles = (values[:-1] + values[1:]) / 2
     if dtype != np.uint64:
         return middles, np.ones(middles.size + 1, bool)
-    # Of integers: above a middle is above what it is cut to.
+    # For integers: above a middle is above its integer part.
     below = middles[middles < 2.0**64]
     return below.astype(np.uint64), np.append(below == np.floor(below), False)
 
@@ -123,7 +124,7 @@ def round_to(magnitudes, name):
     index = np.searchsorted(middles, magnitudes, "left")
     at_middle = (index < middles.size) & is_tie[index] \
         & (middles[np.minimum(index, middles.size - 1)] == magnitudes)
-    # Of powers alone the larger one is even: their mantissa is the leading 1.
+    # For powers alone, the larger one is even: their mantissa is the leading 1.
     return index + (at_middle & ((index % 2 == 1) | (name == "float8_e8m0fnu")))
 
 

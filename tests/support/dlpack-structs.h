@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* What a peer of the library sees: the structs of DLPack 1.x, written down a
- * second time so that the tests do not take the library's word for them. */
+/* DLPack 1.x as a peer of the library sees it: its structs, written down a second time so that the
+ * tests do not depend on the library's. */
 
 enum
 {

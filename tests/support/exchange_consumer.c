@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a consumer in C++ does with DLPack's C exchange API: it takes the API from
- * the type once, and calls its functions with Python's objects and without
- * Python's attributes. */
+/* A consumer in C++ of DLPack's C exchange API, but in C: it takes the API from the type once, and
+ * calls its functions with Python's objects and without Python's attributes. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

@@ -143,7 +143,7 @@ class Program:
         return shown
 
     def is_seen(self, shown):
-        """Whether the screen has the picture where it lies."""
+        """True if the screen has the picture where it lies."""
         picture = self.save_picture()
         if picture is None:
             return False

@@ -24,7 +24,7 @@ typedef struct
 
 typedef struct
 {
-  gconstpointer numbers; /* of 64 bits each, or NULL */
+  gconstpointer numbers; /* 64 bits each, or NULL */
   gsize n;
   gsize shift; /* bytes from where they are aligned */
 } HostileDims;

@@ -22,7 +22,7 @@ typedef struct
   PyObject *exception; /* or NULL */
 
   int n_exported;
-  GSList *kept; /* what has no deleter */
+  GSList *kept; /* exports without a deleter */
 } Producer;
 
 /* Those of a tuple, which the caller frees, or None. */

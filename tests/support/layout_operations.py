@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is done with random layouts, on NumPy's arrays and here, and the memory it is done in."""
+"""Operations on random layouts, with NumPy's arrays and here, and the memory they are done in."""
 
 import numpy as np
 from gi.repository import GLib, Mtl
@@ -18,7 +18,7 @@ FIRST_BYTE = ARRAY.ctypes.data
 NOWHERE = np.zeros(1, np.uint8)
 NOWHERE_BYTE = NOWHERE.ctypes.data
 
-# What the elements are seen as: in memory, and where there is none, in bytes.
+# The element types of views in memory, and the sizes in bytes where there is none.
 TYPES = [np.dtype(name) for name in ("int8", "int16", "uint16", "int32", "float32", "int64",
                                      "float64", "complex64", "complex128")]
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -206,7 +206,7 @@ def change_items(array, dtype, axis):
 
 
 def signed_offset(array):
-    """Of the first element where there is no memory, in bytes."""
+    """Returns the offset of the first element where there is no memory, in bytes."""
     return (array.ctypes.data - NOWHERE_BYTE + 2**63) % 2**64 - 2**63
 
 
@@ -229,8 +229,8 @@ def draw_type(rng, array):
 
 
 def has_steps(shape):
-    """Whether each axis leads on. The elements of one that does not are side by side or not, as
-    one likes; so it is not played which axis is taken."""
+    """True if no axis has the extent 1. The elements of one that has may count as side by side or
+    not, so this is not compared."""
     return all(extent > 1 for extent in shape)
 
 

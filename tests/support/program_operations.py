@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the steps of random programs do, on NumPy's arrays and here.
+"""The operations of random programs, on NumPy's arrays and here.
 
 An operation has operands, a function that draws its arguments for them, and one that does it with
 both and gives new pairs, if any.
@@ -30,7 +30,7 @@ from random_tensors import NUMPY, SAFETENSORS
 NUMPY_WRITES_AS_WE_DO = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
 MAX_SIZE = 20_000
 MAX_BYTES = 100_000
-# Of an older NumPy's, truth values are not.
+# An older NumPy's truth values are not known to DLPack.
 KNOWN_TO_DLPACK = NUMPY[0 if NUMPY_ASKS_FOR_DEVICES else 1:]
 ORDERS = {"C": Mtl.Order.C, "F": Mtl.Order.F, "K": Mtl.Order.K, "A": Mtl.Order.ANY}
 # In memory, as each file waits until it is on the disk.
@@ -38,7 +38,7 @@ FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm")
 
 
 class Operation(NamedTuple):
-    kinds: tuple  # of the operands
+    kinds: tuple  # the operands' kinds
     draw: Any  # (rng, *operands)
     do: Any  # (pool, *operands, *arguments)
 
@@ -58,7 +58,7 @@ def operation(weight, *kinds, draw=lambda rng, *operands: (), name=None):
 
 
 def draw_shape(rng):
-    if rng.random() < 0.02:  # what other threads may work on meanwhile
+    if rng.random() < 0.02:  # large enough for other threads to work at the same time
         return below(rng, 60) + 40, below(rng, 60) + 40
     return tuple([pick(rng, (0, 1, 2, 2, 3, 4, 5, 8)) for _ in range(below(rng, 4))])
 
@@ -128,7 +128,7 @@ def import_(pool, how, name, shape, layout, start, is_writable, is_kept):
 
 
 def reach(shape, strides, offset, itemsize):
-    """From where to where the elements lie, in bytes."""
+    """Returns the bytes where the elements begin and end."""
     if 0 in shape:
         return offset, offset
     low, high = offset_bounds(shape, strides)
@@ -136,7 +136,7 @@ def reach(shape, strides, offset, itemsize):
 
 
 def has_repeats(shape, strides):
-    """Whether two indices lead to one element."""
+    """True if two indices lead to one element."""
     places = np.zeros(1, np.int64)
     for extent, stride in zip(shape, strides):
         places = (places[:, None] + np.arange(extent) * stride).ravel()
@@ -197,7 +197,7 @@ def has_known_buffer(pair):
 
 
 def bytes_of_buffer(pair):
-    """From its first byte on."""
+    """Returns the buffer's bytes from its first one on."""
     return pair.memory.bytes[address_of(pair.array) - pair.memory.address
                              - first_byte(pair.ours):]
 
@@ -420,7 +420,7 @@ def fill_bytes(pool, pair, start):
 
 
 def draw_list(rng, pair):
-    """Of a shape that fits at times, and of numbers that fit any type."""
+    """Draws a list whose shape fits at times, of numbers that fit any type."""
     index, = draw_index(rng, pair.array)
     shape = draw_shape(rng)
     try:
@@ -502,7 +502,7 @@ def draw_bytes(rng, pair):
 
 @operation(2, VIEW, draw=draw_bytes)
 def set_bytes(pool, pair, offset, size, start):
-    """Of the buffer, wherever in it the view is."""
+    """Writes to the buffer, wherever in it the view is."""
     if not has_known_buffer(pair):
         return
     buffer = pair.ours.get_buffer()
@@ -527,7 +527,7 @@ def set_bytes(pool, pair, offset, size, start):
     below(rng, pair.memory.bytes.size + 2), below(rng, source.memory.bytes.size + 2),
     below(rng, 20)))
 def copy_bytes(pool, pair, source, offset, source_offset, size):
-    """From buffer to buffer, or within one."""
+    """Copies from buffer to buffer, or within one."""
     if not has_known_buffer(pair) or not has_known_buffer(source) \
             or pair.array.dtype == bool != source.array.dtype:
         return
@@ -576,7 +576,7 @@ def shares(pair, other):
     return pair.memory is other.memory and np.shares_memory(pair.array, other.array)
 
 
-# To other libraries and back
+# Other libraries and back
 
 
 @operation(3, VIEW, draw=lambda rng, pair: (below(rng, 2),))
@@ -617,8 +617,8 @@ def is_exported_as_copy(array):
 
 
 def is_unfit_for_metal(pair):
-    """Whether a GPU of Metal's gets a copy. Nothing can copy foreign memory; if a tensor came
-    in empty, so is its memory."""
+    """True if a GPU of Metal's gets a copy. Nothing can copy foreign memory; if a tensor came in
+    empty, so is its memory."""
     view, buffer = pair.ours, pair.ours.get_buffer()
     if (view.get_device().get_device_type() != Mtl.DeviceType.METAL
             or buffer.get_storage_mode() == Mtl.StorageMode.FOREIGN):

@@ -35,7 +35,7 @@ class Refused(Exception):
 
 
 def parts_of(array):
-    """Of complex numbers, both, in one more axis of the same memory."""
+    """Returns both parts of complex numbers, in one more axis of the same memory."""
     part = PARTS.get(array.dtype)
     if part is None:
         return array
@@ -44,7 +44,7 @@ def parts_of(array):
 
 
 def draw_numbers():
-    """Of each type many, among them edges and small integers."""
+    """Returns many numbers of each type, among them edges and small integers."""
     rng = np.random.default_rng(0)
     numbers = {}
     for name, dtype in NUMPY_TYPES.items():
@@ -106,14 +106,15 @@ class Memory:
 
 
 class Pair(NamedTuple):
-    """What stands for each other. Ours is a view, or an array that shares a view's memory."""
+    """An array of NumPy's and its counterpart. Ours is a view, or an array that shares a view's
+    memory."""
     array: np.ndarray
     ours: Any
     memory: Memory
     is_read_only: bool = False
     repeats: bool = False  # elements, maybe
     is_view: bool = True
-    buffer_is_known: bool = True  # what else is in it
+    buffer_is_known: bool = True  # the rest of its content
     buffer_is_read_only: bool = False
     buffer_offset: Any = 0  # in the memory, where only the device has addresses
 
@@ -135,8 +136,8 @@ class Pair(NamedTuple):
 
 
 def pair_of(values, ours, strides=None, is_read_only=False, **rest):
-    """Of values that lie in new memory of ours, in C's order or with the strides of a dense
-    array."""
+    """Makes a pair with the values, which lie in new memory of ours, in C's order or with the
+    strides of a dense array."""
     alignment = 0
     if is_read_only and ours.is_host_accessible():
         alignment = ours.get_address() % 64

@@ -59,8 +59,8 @@ def _dims(values):
 
 
 class Exporting:
-    """What `exporter` exports is told by the other attributes, be it true or not. `memory` is an
-    object of ctypes. `n_exports` counts the buffers that are not released yet."""
+    """An object whose `exporter` exports what the other attributes say, be it true or not. `memory`
+    is an object of ctypes. `n_exports` counts the buffers that are not released yet."""
 
     _by_address = {}
 

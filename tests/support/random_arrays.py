@@ -19,8 +19,8 @@ LOOSE = DENSE._replace(steps=(1,) * 7 + (2, 3, 4), gaps=(0,) * 16 + tuple(range(
 
 class Layout(NamedTuple):
     strides: tuple  # in elements
-    offset: int  # of the element at all zeros, in bytes
-    size: int  # of the memory, in bytes
+    offset: int  # the element at all zeros, in bytes
+    size: int  # the memory's, in bytes
 
 
 def draw_shape(rng):
@@ -36,7 +36,7 @@ def draw_shape(rng):
 
 
 def draw_large_shape(rng, itemsize):
-    """Of one to five axes."""
+    """Draws a shape of one to five axes."""
     shape, rest = [], rng.randrange(LARGE, 2 * LARGE) // itemsize
     for _ in range(rng.randrange(5)):
         extent = rng.randrange(2, rng.choice((5, 70, 1000)))

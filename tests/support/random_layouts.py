@@ -28,7 +28,7 @@ NAMES = [*(name for name in OPERATIONS if name != "repack"), "reshape", "flatten
 NAMES_NOWHERE = ["repack", *("repack" if name == "reinterpret" else name for name in NAMES
                              if HAS_RESHAPE_COPY or name not in ("reshape", "flatten"))]
 
-# What NumPy says for all that can be wrong.
+# NumPy's exceptions for all mistakes.
 NUMPY_ERRORS = (IndexError, ValueError, AttributeError)
 
 
@@ -37,7 +37,7 @@ class Case(NamedTuple):
     strides: tuple  # in elements
     steps: tuple = ()  # (name, *arguments)
     in_memory: bool = True  # a view; else a layout, whose elements nobody reads
-    start: int = 0  # of a view, in elements
+    start: int = 0  # the view's, in elements
 
 
 class Mismatch(AssertionError):
@@ -45,7 +45,7 @@ class Mismatch(AssertionError):
 
 
 def numpy_cannot(error, ours):
-    """Whether it is right, and only more than NumPy takes: an extent of 0 does not save the
+    """True if the error is right, and NumPy takes only less: an extent of 0 does not save the
     product of the others, nor a stride of 0 the size in bytes; an older one has 32 dimensions."""
     too_much = any(word in str(error) for word in ("too big", "too large"))
     return (too_much and (ours.size == 0 or ours.size * ours.itemsize >= 2**63)
@@ -109,7 +109,7 @@ def draw_case(rng):
 
 
 def fits(case):
-    """Whether all offsets fit 63 bits, by integers that have no limit."""
+    """True if all offsets fit 63 bits, by integers that have no limit."""
     if 0 in case.shape:
         return True
     low, high = offset_bounds(case.shape, case.strides)

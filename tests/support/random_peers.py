@@ -128,7 +128,7 @@ def draw_tensor(rng):
 
 
 def describe_tensor(self):
-    """What follows from the fields of a tensor that is not malformed."""
+    """Sets the attributes that follow from the fields of a tensor that is not malformed."""
     code, bits, lanes = self.dtype
     flags = 0 if self.is_legacy else self.flags
     self.is_padded = bool(flags & PADDED) and bits < 8
@@ -140,7 +140,7 @@ def describe_tensor(self):
 
 
 def judge_tensor(self):
-    """Whether it may be taken, and whether it may be refused."""
+    """Returns True if it may be taken, and True if it may be refused."""
     if not self.is_legacy and self.version[0] != 1:
         return False, True
     if not 0 <= self.ndim <= 64 or self.ndim > 0 and (not self.has_shape or self.is_misaligned):
@@ -303,7 +303,7 @@ def describe_buffer(self):
 
 
 def judge_buffer(self):
-    """Whether it may be taken, and whether it may be refused."""
+    """Returns True if it may be taken, and True if it may be refused."""
     if (not 0 <= self.ndim <= 64 or self.format not in FORMATS or self.length < 0
             or not self.has_shape and (self.ndim > 1 or self.length % self.itemsize)):
         return False, True
@@ -376,8 +376,8 @@ def draw_request(rng):
 
 
 def expect_export(self, request):
-    """Whether the tensor goes out, as a copy or not, versioned or not: as docs/dlpack.md says of
-    memory of the host."""
+    """Returns how the tensor goes out, if at all: as a copy or not, versioned or not, as
+    docs/dlpack.md says of memory of the host."""
     version = request.get("max_version") or (0, 0)
     is_versioned, copy = version[0] >= 1, request.get("copy")
     is_here = request.get("dl_device") in (None, (1, 0))

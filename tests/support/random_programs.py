@@ -50,7 +50,7 @@ def draw_step(rng, pool, number):
 
 
 def take_step(pool, step):
-    """Whether it was done, not refused."""
+    """True if the step was done, not refused."""
     operation = OPERATIONS[step.name]
     operands = pool.find(step.on, operation.kinds)
     if operands is None:
@@ -94,7 +94,7 @@ def fails(steps):
         play(steps)
     except Mismatch:
         return True
-    except Exception:  # of a step that was made too small
+    except Exception:  # the step was made too small
         pass
     return False
 
@@ -119,7 +119,7 @@ def with_earlier_operands(steps):
 
 
 def smaller_values(value):
-    """Of the same kind, the smallest first."""
+    """Yields smaller values of the same kind, the smallest first."""
     if isinstance(value, (tuple, list)):
         for place, part in enumerate(value):
             for smaller in smaller_values(part):
@@ -189,7 +189,7 @@ def play_many(seed, n_wanted, seconds, new_list=list):
             played = play(steps, rng)
         except Mismatch as error:
             raise Mismatch(f"seed {seed!r}: {describe_failure(steps, error)}") from None
-        except Exception as error:  # of the model
+        except Exception as error:  # a mistake of the model
             raise RuntimeError(f"seed {seed!r}: {error!r}\n{as_program(steps)}") from error
         n_steps += played.n_steps
         n_refused += played.n_refused
@@ -197,11 +197,11 @@ def play_many(seed, n_wanted, seconds, new_list=list):
     return Tally(n_steps, n_refused, n_programs)
 
 
-# What ends the process
+# Processes that end
 
 
 def status_of(function):
-    """Of a process of its own."""
+    """Returns the status of a process that runs the function."""
     process = os.fork()
     if process == 0:
         try:

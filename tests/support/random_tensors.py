@@ -27,12 +27,13 @@ NUMPY = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
 
 class Tensor(NamedTuple):
     kind: str  # as safetensors names it
-    array: np.ndarray  # of a byte for each element where these are packed
-    content: bytes  # what a file has of it
+    array: np.ndarray  # a byte for each element if the type is packed
+    content: bytes  # the bytes in a file
 
 
 def draw_text(rng, limit=20):
-    """Of each plane, and of what JSON escapes; no NUL, and no surrogates."""
+    """Draws text with characters of each plane, and some that JSON escapes; no NUL, and no
+    surrogates."""
     kind = rng.random()
     if kind < 0.4:
         return f"model.layers.{rng.randrange(100)}.{rng.choice(('weight', 'bias'))}"
@@ -54,7 +55,7 @@ def draw_names(rng, limit):
 
 
 def draw_shape(rng):
-    """Of no axes, and of no elements, often enough."""
+    """Draws a shape; ones without axes, and without elements, are frequent."""
     while True:
         limit = rng.choice((2, 4, 9, 200))
         shape = tuple(rng.randrange(0 if rng.random() < 0.1 else 1, limit + 1)
@@ -70,7 +71,7 @@ def _draw_bytes(rng, dtype, volume):
 
 
 def draw_array(rng, dtype):
-    """Of any bits."""
+    """Draws an array of any bits."""
     shape = draw_shape(rng)
     content = _draw_bytes(rng, dtype, np.prod(shape, dtype=int))
     return np.frombuffer(content, dtype).reshape(shape)
@@ -83,8 +84,8 @@ def _pack(elements, bits):
 
 
 def _draw_packed(rng, kind):
-    """Of whole bytes together, as the format wants them, along the last axis, too, as
-    safetensors' writer does."""
+    """Draws packed elements that fill whole bytes together, as the format needs it, and along the
+    last axis, too, as safetensors' writer does."""
     bits, shape = PACKED[kind], draw_shape(rng)
     shape = (*shape[:-1], shape[-1] * 4) if shape else (4,)
     elements = np.frombuffer(rng.randbytes(np.prod(shape, dtype=int)), "u1") & (1 << bits) - 1

@@ -149,8 +149,7 @@ export function checkProperties(object) {
     }
 }
 
-// From here on, calls of the functions of a class are recorded; the test at the
-// end fails if one was never called.
+// Records calls of the functions of a class; the test at the end fails if one was never called.
 export function recordCalls(className) {
     const names = new Set();
 
@@ -169,7 +168,7 @@ export function isInBackground(name) {
     return /_(async|finish)$/.test(name);
 }
 
-// Of those that a filter takes.
+// Tests those that a filter takes.
 export function testAllReached(className, filter = () => true) {
     test(`every function of ${className} was called`, () => {
         const all = functionsOf(className).map(({name}) => name).filter(filter);

@@ -6,7 +6,7 @@ import struct
 
 
 def write_with_header(path, header, data=b""):
-    """Of any bytes as the header."""
+    """Writes a file with any bytes as the header."""
     path.write_bytes(struct.pack("<Q", len(header)) + header + data)
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What tests of files share: a folder of their own, and what can be in its places. */
+/* Helpers of tests of files: a folder of their own, and things that can be in files' places. */
 
 #pragma once
 
@@ -51,7 +51,7 @@ tear_down_folder (TestFolder    *folder,
 #define add_folder_test(path, func) \
   g_test_add ((path), TestFolder, NULL, set_up_folder, (func), tear_down_folder)
 
-/* What device-memory.h leaves out. */
+/* Tests that are left out with device-memory.h. */
 #ifndef TEST_DEVICE_MEMORY
 #define add_host_folder_test add_folder_test
 #endif
@@ -80,7 +80,7 @@ write_file (TestFolder    *folder,
   return file;
 }
 
-/* Of so many bytes that tell where they stand, also from page to page. */
+/* Returns a byte that tells its position, also from page to page. */
 static inline guint8
 get_pattern_byte (gsize position)
 {
@@ -123,7 +123,7 @@ make_socket (TestFolder *folder,
   return file;
 }
 
-/* Of all that is in the folder. */
+/* Counts everything in the folder. */
 static inline guint
 count_names (TestFolder *folder)
 {
@@ -135,7 +135,7 @@ count_names (TestFolder *folder)
   return n;
 }
 
-/* Of this process, as the system counts. */
+/* Counts the open descriptors of this process. */
 static inline guint
 count_descriptors (void)
 {
@@ -146,7 +146,7 @@ count_descriptors (void)
   return n;
 }
 
-/* What emulates another processor may take advice on memory that is not there. */
+/* An emulator of another processor may accept advice on memory that is not there. */
 static inline gboolean
 skip_where_advice_is_ignored (void)
 {
@@ -176,7 +176,7 @@ assert_open_fails (OpenFunc      open_file,
   assert_system_failed (error, code, value);
 }
 
-/* To root nothing is forbidden, but to others. */
+/* Checks that opening fails without permission. Root may open anything, so another user tries. */
 static inline void
 assert_forbidden_fails (TestFolder *folder,
                         OpenFunc    open_file)

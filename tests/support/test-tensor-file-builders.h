@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What tests of written files of tensors share. */
+/* Helpers of tests of written files of tensors. */
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What tests of files of tensors share. */
+/* Helpers of tests of files of tensors. */
 
 #pragma once
 
@@ -24,7 +24,7 @@ write_safetensors (TestFolder    *folder,
   return write_file (folder, name, bytes->data, bytes->len);
 }
 
-/* Whether the numbers of safetensors files, which are little-endian, are used in place. */
+/* TRUE if the numbers of safetensors files, which are little-endian, are used in place. */
 #define MAPS_NUMBERS (G_BYTE_ORDER == G_LITTLE_ENDIAN)
 
 /* “b” begins at an odd byte. */
@@ -122,7 +122,7 @@ assert_refused (MtlTensorFile *tensors,
     } \
   G_STMT_END
 
-/* Of an archive: a .npy of the dict, which has any length, and of the elements. */
+/* A member of an archive: a .npy of the dict, which has any length, and of the elements. */
 typedef struct
 {
   const char *name;
@@ -195,7 +195,7 @@ get_views (MtlTensorFile *tensors,
   return views;
 }
 
-/* What a call came to, and what it said meanwhile. */
+/* The result of a call, and its reports. */
 typedef struct
 {
   GThread *thread;         /* the caller's, of all callbacks */
@@ -203,7 +203,7 @@ typedef struct
   double cancelled_at;     /* when that part of all is done, or more */
   goffset done;
   goffset total;
-  guint n_calls; /* of the progress */
+  guint n_calls; /* calls of the progress function */
   guint n_freed; /* how often the progress's data were */
   GAsyncResult *result;
 } Outcome;
@@ -262,7 +262,7 @@ outcome_on_ready (GObject      *source,
   self->result = g_object_ref (result);
 }
 
-/* What frees the progress's data comes before the result. */
+/* Waits for the result. The progress's data are freed before it comes. */
 static inline GAsyncResult *
 outcome_wait (Outcome *self)
 {

@@ -176,7 +176,7 @@ says_value (const char *message,
     } \
   G_STMT_END
 
-/* What device-memory.h leaves out. */
+/* Tests that are left out with device-memory.h. */
 #ifndef TEST_DEVICE_MEMORY
 #define add_host_test g_test_add_func
 #define add_reachable_test g_test_add_func
@@ -329,7 +329,7 @@ await_end (GWeakRef *weak)
   g_weak_ref_clear (weak);
 }
 
-/* Of an environment variable, which sets how much a test does. */
+/* Reads an environment variable, which sets how much a test does. */
 static inline guint64
 get_number (const char *variable,
             guint64     usual)

@@ -88,7 +88,7 @@ EXPORTED void
   next (object);
 }
 
-/* What is handed to another thread: what the one did before, the other sees. */
+/* A function for another thread, which then sees what this one did before. */
 typedef struct
 {
   GFunc func;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-// What the typelib says of the library. gjs 1.86 took to another library for typelibs: there,
-// what were functions of an info are its methods.
+// Reads the typelib of the library. gjs 1.86 took to another library for typelibs: there, functions
+// of an info are its methods.
 
 import GIRepository from 'gi://GIRepository';
 
@@ -27,7 +27,7 @@ function kindOf(type) {
     return tag === 'interface' ? ask('type', 'get_interface', type).get_name() : tag;
 }
 
-// Of an array, the index of the parameter with its length, or -1.
+// Returns the index of the parameter with an array's length, or -1.
 function lengthOf(type) {
     if (isOld)
         return GIRepository.type_info_get_array_length(type);

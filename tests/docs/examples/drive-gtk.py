@@ -57,7 +57,7 @@ def controller_of(widget, kind):
 
 
 def get_texture(picture):
-    """What the picture shows now, or None."""
+    """Returns the picture's current image, or None."""
     paintable = picture.get_paintable() if picture is not None else None
     image = paintable.get_current_image() if paintable is not None else None
     return image if isinstance(image, Gdk.Texture) else None
@@ -154,7 +154,7 @@ clipboard = {'text': None}
 
 
 def get_clipboard_text(window):
-    """What was in it when it was asked for the last time."""
+    """Returns the clipboard's text as of the last request."""
     def read(source, result):
         try:
             clipboard['text'] = source.read_text_finish(result)

@@ -17,7 +17,7 @@ BLOCKS = 10
 
 
 def shows_tone(pixels):
-    """Whether there is a bright line where the tone belongs, on a dark blue picture."""
+    """True if there is a bright line where the tone belongs, on a dark blue picture."""
     brightness = pixels.sum(axis=-1)
     is_picture = (pixels[..., 2] > pixels[..., 0] + 20) & (brightness < 250)
     rows = np.flatnonzero(is_picture.sum(axis=1) > 200)

@@ -23,7 +23,7 @@ from gtk_program import LiveProgram, Screen  # noqa: E402
 FRAMES = 5
 SOURCE = 'videotestsrc num-buffers=1 ! video/x-raw, width=640, height=480'
 STEADY_ROWS = 320           # those below them have noise
-LOSS = 6                    # of the codec, in levels of 255, on average
+LOSS = 6                    # the codec's, in levels of 255, on average
 
 
 def decode(source):
@@ -49,7 +49,7 @@ def get_expected():
 
 
 def contains(screen, picture):
-    """Whether the picture is somewhere on the screen."""
+    """True if the picture is somewhere on the screen."""
     height, width = picture.shape[:2]
     within = screen[:screen.shape[0] - height + 1, :screen.shape[1] - width + 1]
     corners = np.argwhere((within == picture[0, 0]).all(axis=-1))

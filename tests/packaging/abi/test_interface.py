@@ -74,7 +74,7 @@ NEW_METHOD = '<virtual-method name="shrink" version="1.1"/>' + METHOD
 FIELD = '<field name="grow"><callback name="grow"/></field>'
 NEW_FIELD = FIELD + '<field name="shrink"><callback name="shrink"/></field>'
 
-# What is changed, into what, and what is said about it.
+# Changes to the interface: text, its replacement, and what is said about it.
 CHANGES = [
     ('name="fit" c:identifier="mtl_thing_fit"', 'name="x" c:identifier="mtl_x"',
      ['mtl_thing_fit is gone', f'mtl_x is new, with “Since: 1.0”: {NEEDED}']),
@@ -196,7 +196,8 @@ def check_struct_changes(report, sample):
 
 
 def check_files(report, sample):
-    """What is written down is read again as it was, and an unknown element is not left out."""
+    """Checks that a written file is read again as it was, and an unknown element is not left
+    out."""
     lines, path = sample.read(HEADER, GIR), sample.gir.with_suffix('.txt')
     write_kept(path, '1.0.0', lines)
     report.add('a file keeps all', unlike(read_kept(path), ('1.0.0', lines)))

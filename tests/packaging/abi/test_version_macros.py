@@ -37,7 +37,7 @@ MIN_1_2 = '-DMTL_VERSION_MIN_REQUIRED=MTL_VERSION_1_2'
 NO_WARNINGS = '-DMTL_DISABLE_DEPRECATION_WARNINGS'
 NO_DEPRECATED = '-DMTL_DISABLE_DEPRECATED'
 
-# What is defined, and what the compiler says about each function that it says anything about.
+# The compiler's messages by function, and the messages expected with some macros defined.
 NEWER = {'mtl_new': 'Not available before 1.2'}
 DEPRECATED = {'mtl_replaced': "deprecated: Use 'mtl_new' instead", 'mtl_deprecated': 'deprecated'}
 GONE = {name: 'implicit declaration|undeclared' for name in DEPRECATED}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a GIR names and what a library exports, to be compared."""
+"""Lists the names of a GIR and the exports of a library, to be compared."""
 
 import re
 import subprocess

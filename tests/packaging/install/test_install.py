@@ -153,7 +153,7 @@ class InstallTest:
 
         self.check_run(build.parent)
 
-        # From here on nothing of the tree is to be found.
+        # Nothing of the tree can be found from here on.
         shutil.rmtree(build.parent)
 
     def test_c(self):
