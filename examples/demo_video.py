@@ -72,7 +72,8 @@ def play(pipeline):
 
 
 def change_by_copies(source, caps):
-    """What Python programs do without views: bytes out of a buffer, and other bytes into one."""
+    """Changes a video as Python programs do without views: bytes out of a buffer, and other bytes
+    into one."""
     info = GstVideo.VideoInfo.new_from_caps(Gst.Caps.from_string(caps))
     pull = Gst.parse_launch(f'{source} ! appsink name=frames sync=false max-buffers=2'
                             ' enable-last-sample=false')

@@ -14,7 +14,7 @@ SOURCES = ["mtldl/devices/mtl-device.c", "mtldl/devices/mtl-event.c",
            "mtldl/devices/mtl-metal-device.c", "mtldl/devices/mtl-metal-owners.c",
            "mtldl/dlpack/mtl-dlpack-export.c",
            "mtldl/dlpack/mtl-dlpack-import.c", "mtldl/dlpack/mtl-dlpack-tensor.c"]
-# What these share: of the width of types there.
+# The headers of several sources: only the width of types is changed there.
 HEADERS = ["mtldl/devices/mtl-metal-bridge-private.h", "mtldl/devices/mtl-metal-copy-private.h",
            "mtldl/devices/mtl-metal-device-private.h", "mtldl/devices/mtl-metal-owners-private.h"]
 SURVIVORS = (Path(__file__).resolve().parent.parent / "tests" / "metal" / "double" / "mutants"

@@ -36,7 +36,7 @@ C_NAMES = {'gint': 'int', 'gdouble': 'double', 'none': 'void'}
 # A GIR does not say since when.
 IMPLEMENTED = 'implemented'
 
-# What parameters, results and symbols have, unless it is the default.
+# Attributes of parameters, results and symbols, and their defaults, which are left out.
 VALUE_ATTRIBUTES = {'direction': 'in', 'caller-allocates': '0', 'nullable': '0', 'optional': '0',
                     'transfer-ownership': 'none', 'scope': '', 'closure': '', 'destroy': '',
                     'skip': '0'}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What `./run mac` does: tests the library on a Mac, and collects what there is to see.
+"""Does the work of `./run mac`: tests the library on a Mac, and collects what there is to see.
 
 Each step writes a file. A step that fails is noted, and the others still run. The archive is to be
 sent to somebody else, so names of people and machines are taken out of it. Nothing newer than

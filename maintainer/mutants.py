@@ -34,8 +34,8 @@ import drawn
 
 ROOT = Path(__file__).resolve().parent.parent
 SERIES = ROOT / "tests" / "metal" / "double" / "mutants"
-SEED = 18  # of what is drawn, if none is given
-BRIDGE = "mtldl/libmetal-bridge.a"  # of one source, which stands for itself in the link
+SEED = 18  # for the draw, if none is given
+BRIDGE = "mtldl/libmetal-bridge.a"  # made from one source, which stands for itself in the link
 
 
 class Mistake(Exception):
@@ -61,7 +61,7 @@ class Test:
         self.seconds = 0
 
     def failure(self, timeout, library):
-        """What went wrong with the library in place of the build's, or None."""
+        """Returns the failure with the library in place of the build's, or None."""
         process = subprocess.Popen(self.command,
                                    env=os.environ | self.environment | {"LD_PRELOAD": library},
                                    text=True, errors="replace", stdout=subprocess.PIPE,
@@ -128,7 +128,7 @@ class Build:
             path, object_path = folder / Path(source).name, folder / f"{number}.o"
             path.write_text(text)
             words = shlex.split(entry["command"])
-            for option in ("-MF", "-MQ", "-MD"):  # what ninja reads
+            for option in ("-MF", "-MQ", "-MD"):  # output for ninja
                 place = words.index(option)
                 del words[place:place + (1 if option == "-MD" else 2)]
             try:
@@ -142,7 +142,8 @@ class Build:
         return library
 
     def failure_without(self, source, names):
-        """What goes wrong with a library that is made as a mutant is, but of right code."""
+        """Raises a mistake if a test fails with a library that is made as a mutant is, but of right
+        code."""
         with tempfile.TemporaryDirectory() as folder:
             library = self.make_library({source: (ROOT / source).read_text()}, Path(folder))
             for name in names:

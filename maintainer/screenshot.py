@@ -127,17 +127,17 @@ def take_live(screen, folder, name, is_shown, path):
 
 
 def has_bars(pixels):
-    """Whether the colors of the test video are there, at the top and further down."""
+    """True if the colors of the test video are there, at the top and further down."""
     return (np.ptp(pixels[[0, 300], :640], axis=-1).max(axis=-1) > 200).all()
 
 
 def has_curve(pixels):
-    """Whether the curve of the spectrum is bright at the right."""
+    """True if the curve of the spectrum is bright at the right."""
     return (pixels[:256, 325:328].max(axis=-1) > 200).any()
 
 
 def change_picture(out):
-    """What the examples with pictures do."""
+    """Runs the examples with pictures."""
     before, after = out / 'example-picture-before.png', out / 'example-picture.png'
     save(np.round(make_picture() * 255).astype(np.uint8), before)
     subprocess.run([sys.executable, ROOT / 'examples' / 'python' / 'picture.py', before, after],

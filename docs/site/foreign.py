@@ -13,7 +13,7 @@ from gir import C, CORE
 # The order of the attributes depends on where the link is.
 LINK = re.compile(r'<a (?=[^>]*data-namespace="(?P<namespace>Gst\w*|cairo)")'
                   r'(?=[^>]*data-link="(?P<kind>\w+)\.(?P<symbol>[\w.-]+?)\.html)[^>]*>')
-# What the anchors of these have between the names of the class and their own.
+# The texts between the names of the class and their own in the anchors of these.
 BETWEEN = {'property': ':', 'signal': '::'}
 CAIRO = {'Context': 'cairo-cairo-t', 'Content': 'cairo-cairo-surface-t',
          'Format': 'cairo-Image-Surfaces', 'Surface': 'cairo-cairo-surface-t'}

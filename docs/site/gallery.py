@@ -24,7 +24,7 @@ class Example:
     command: str = ''
     texts: dict = field(default_factory=dict)       # {what it is: path}
     pictures: dict = field(default_factory=dict)    # {file of docs/: what it shows}
-    route: str = ''           # what the card shows of an example without pictures and texts
+    route: str = ''           # the text on the card of an example without pictures and texts
     page: str = ''            # a guide instead of a page of its own
 
     def address(self):

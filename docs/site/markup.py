@@ -5,7 +5,7 @@ import html
 import re
 
 CODE = re.compile(r'(`+[^`]+`+)')
-# What is code, though a comment in plain text does not mark it.
+# Code that a comment in plain text does not mark as such.
 IDENTIFIERS = re.compile(r'''
     (?<![\w.`])(?:
       (?:[A-Za-z]\w*\.)*\w*[A-Za-z]\w*\(\)      # a.b(), to_dtype()

@@ -24,7 +24,7 @@ CLASS_STRUCT = re.compile(
     r'<div class="class toggle-wrapper[^"]*">\s*<h4 id="class-struct">(?:(?!<dt>).)*'
     r'<dt><code>parent_class: \w+Class</code></dt>(?:(?!<dt>).)*?</div>\s*</div>', re.DOTALL)
 STRUCT_LINK = re.compile(r'\s*<li[^>]*><a href="#class-struct">.*?</li>', re.DOTALL)
-# What another library does not describe.
+# Members of another library without a description.
 UNDESCRIBED = re.compile(r'(<h6[^>]*><a [^>]*class="external"[^>]*>[^<]*</a></h6>)\s*'
                          r'<div class="docblock">\s*No description available\.\s*</div>')
 # In the first version everything is new.
@@ -44,9 +44,9 @@ EMPTY_TABLE = re.compile(r'<table>\s*</table>')
 # The form of the search, and what is above and beside it.
 SEARCH = re.compile(r'<div class="search section">(.*?)</div>', re.DOTALL)
 HOME = re.compile(r'(<a class="home" href=")[^"]*"')
-# What our style and search take the place of.
+# Files that our style and search replace.
 REPLACED = ('fonts.css', 'fzy.js', 'solarized-*.css', '*.woff', '*.woff2', '*.ttf')
-# From gi-docgen's words to those that a browser or a reader of screens needs.
+# Replacements for gi-docgen's words, for browsers and screen readers.
 REPLACEMENTS = (
     ('<body>', '<body>\n  <a class="skip" href="#main">Skip to the content</a>'),
     ('<nav class="sidebar devhelp-hidden">',
@@ -195,7 +195,7 @@ def finish_page(text, name, sidebar, library):
     text = UNDESCRIBED.sub(r'\1', text)
     text, n_structs = CLASS_STRUCT.subn('', text)
     text = STRUCT_LINK.sub('', text) if n_structs else text
-    # What a parameter is, its type and its name may say.
+    # The type and the name of a parameter may say enough.
     text = re.sub(r'<p>No description available\.</p>', '', text)
     text = re.sub(r'<dd>No description available\.</dd>', '<dd></dd>', text)
     # Declarations are highlighted, too.

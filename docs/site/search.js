@@ -11,7 +11,7 @@ function isText(kind) {
     return /^(Guide|Example)\b/.test(kind);
 }
 
-// What is searched in, for each item of the index.
+// The fields of an entry that are searched.
 function prepareEntry([name, kind, href, summary, words, short]) {
     const lower = name.toLowerCase();
     const parts = lower.split(/[^\p{L}\d]+/u).filter(part => part !== '');
@@ -22,7 +22,7 @@ function prepareEntry([name, kind, href, summary, words, short]) {
         // word of a heading is no better than the others.
         last: isText(kind) ? lower : short ? short.toLowerCase()
             : lower.replace(/[\])]+$/, '').split(/[.:\s[]+/).pop(),
-        // What few look for comes after what has the same name.
+        // Rarely wanted entries come after others with the same name.
         isMinor: /virtual method|constant$/.test(kind),
         isGuide: isText(kind),
         isWholeGuide: kind === 'Guide',

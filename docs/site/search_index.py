@@ -17,7 +17,7 @@ PAGES = {'alias': 'alias', 'bitfield': 'flags', 'callback': 'callback', 'class':
          'method': 'method', 'property': 'property', 'record': 'struct', 'signal': 'signal',
          'type_func': 'type_func', 'union': 'union', 'vfunc': 'vfunc'}
 
-# What the kinds of gi-docgen are called for users.
+# Users' words for the kinds of gi-docgen.
 KINDS = {'bitfield': 'flags', 'class_method': 'class method', 'ctor': 'constructor',
          'domain': 'error domain', 'function_macro': 'macro', 'record': 'struct',
          'type_func': 'function', 'vfunc': 'virtual method'}
