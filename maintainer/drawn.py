@@ -33,8 +33,8 @@ CALL = re.compile(r"^( +)((?:(?!if|for|while|switch|return)[a-z_]\w* \(|\[)[^;{}
 
 
 def blank(text):
-    """The same length, without comments, text, what the preprocessor reads, and what only tells of
-    mistakes of programmers."""
+    """Returns a text of the same length, with blanks for comments, text, what the preprocessor
+    reads, and what only tells of mistakes of programmers."""
     unread = re.compile(r'/\*.*?\*/|@?"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\])+\'|^#(?:\\\n|[^\n])*'
                         r'|^ *g_(?:return_if_fail|return_val_if_fail|assert)\w* [^;]*;',
                         re.DOTALL | re.MULTILINE)
@@ -94,7 +94,7 @@ def calls_in(code, begin, end):
 
 
 def changes_of(text, code, begin, end):
-    """Where each kind of mistake can be made in a function, and what would be there."""
+    """Yields the kind, place and replacement of each mistake that can be made in a function."""
     for match in re.compile(r"(?<= )(\S{1,2})(?= )").finditer(code, begin, end):
         if match[1] in OPERATORS:
             yield "operator", match.span(), OPERATORS[match[1]]

@@ -21,7 +21,7 @@ NAMESPACE = re.compile(r'\{[^}]*/(core|c|glib)/1\.0\}')
 CALLABLES = {'function', 'method', 'constructor', 'function-macro', 'virtual-method', 'callback'}
 COMMENTS = {'doc', 'doc-deprecated', 'source-position', 'attribute'}
 
-# Which header has all of a GIR, and where pkg-config finds it.
+# The header that has all of a GIR, and its package for pkg-config.
 HEADERS = {'Mtl': ('mtldl-1', ['mtldl/mtldl.h', 'mtldl/mtldl-dlpack.h']),
            'MtlGst': ('mtldl-gst-1', ['mtldl-gst/mtldl-gst.h']),
            'MtlGtk': ('mtldl-gtk-1', ['mtldl-gtk/mtldl-gtk.h']),

@@ -212,7 +212,7 @@ def read_mutants(names):
 
 
 class Table:
-    """How many of each kind there are, and what became of them."""
+    """The number of mutants of each kind, and of each outcome."""
 
     OUTCOMES = ("killed", "explained", "survived")
 

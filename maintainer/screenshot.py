@@ -113,7 +113,7 @@ def take_example(program, out, row):
 
 
 def take_live(screen, folder, name, is_shown, path):
-    """As soon as the window has what it should."""
+    """Takes the picture as soon as the window has what it should."""
     taken = []
 
     def take_if_shown(pixels):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Where the tests' tensors lie, and how many random cases there are.
+"""The memory of the tests' tensors, and the number of random cases.
 
 Tensors are made on the default device. MTL_TEST_STORAGE_MODE, private say,
 puts them into memory of that mode, and runs the tests that hold in memory of
@@ -180,7 +180,7 @@ def elements(view):
 
 
 def first_byte(view):
-    """Where in its buffer the first element lies."""
+    """Returns the place of the first element in its buffer."""
     return view.get_byte_offset() + view.layout.get_offset() * view.layout.get_item_bits() // 8
 
 

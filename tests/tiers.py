@@ -29,7 +29,7 @@ QUICK, ALL, DEEP = range(3)
 ROOMS = set('core kernels files metal bridges bindings viewer packaging docs '
             'cli fuzz bench'.split())
 
-# Where a check can run: an empty text, or what it needs.
+# The needs of checks: an empty text if they are met here.
 LINUX = '' if sys.platform == 'linux' else 'Linux'
 MACOS = '' if sys.platform == 'darwin' else 'macOS'
 IS_DEBIAN = Path('/etc/debian_version').exists()
@@ -225,7 +225,7 @@ MESON_TESTS = ('structure source native c measuring gjs vala pixbuf gst gtk exam
 MESON_ROOMS = 'core kernels files metal bridges bindings viewer packaging docs'
 PYTHON_TESTS = 'tests/core tests/kernels tests/files tests/metal tests/bindings/python tests/bench'
 PYTHON_ROOMS = f'core kernels files bindings bench{"" if MACOS else " metal"}'
-# Where pytest finds tests. The other scripts in Python are meson's.
+# The places of pytest's tests. The other scripts in Python are meson's.
 PYTEST = [*PYTHON_TESTS.split(), 'tests/files/corpus', 'tests/cli', 'tests/bindings/peers',
           'tests/bindings/languages', 'tests/metal/cross-macos',
           'tests/packaging/test_workflows.py', 'tests/docs/test_browser.py']

@@ -30,7 +30,7 @@ UNDESCRIBED = re.compile(r'(<h6[^>]*><a [^>]*class="external"[^>]*>[^<]*</a></h6
 # In the first version everything is new.
 SINCE_FIRST = re.compile(
     r'(?:<p>\s*)?<span class="emblem available">since: 1\.0</span>(?:\s*</p>)?')
-# Where our links go: a place in the sidebar, and whether they go after it.
+# The places of our links: a place in the sidebar, and True if they go after it.
 BESIDE_CONTENT = (r'<div class="section namespace">.*?</div>', True)
 BESIDE_SYMBOL = (r'<div class="section generator">', False)
 HEADER = re.compile(r'<section id="main"[^>]*>\s*<header>.*?</h1>', re.DOTALL)

@@ -28,7 +28,7 @@ exception. The guide is [Using mtldl from Python](python.html). A checker of typ
 know the same signatures from the installed type hints.
 '''
 
-# Where the meaning of a protocol such as __len__ is told, if the class does not.
+# The types that explain a protocol such as __len__, if the class does not.
 PROTOCOLS = (operator, int, list, dict, bytes, memoryview, object)
 
 WIDTH = 88

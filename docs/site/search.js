@@ -33,8 +33,8 @@ function prepareEntry([name, kind, href, summary, words, short]) {
 const LEAST_FOR_NAME = 50;
 const LESS_FOR_MINOR = 35;
 
-// How well an entry fits one word, from 0: the name itself, the end of the name, a part of it,
-// words of the text, and last the letters in their order.
+// Rates how well an entry fits one word, from 0: the name itself, the end of the name, a part of
+// it, words of the text, and last the letters in their order.
 function rateWord(entry, word) {
     if (entry.lower === word)
         return 100;

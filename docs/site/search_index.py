@@ -49,7 +49,7 @@ class Content(html.parser.HTMLParser):
         super().__init__()
         self.name = name
         self.kind = 'Example' if name.startswith('example-') else 'Guide'
-        self.n_sections = 0 # how many elements deep in the content
+        self.n_sections = 0 # the depth in the content, in elements
         self.sections = []
         self.members = []
         self.member = None

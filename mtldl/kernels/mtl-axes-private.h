@@ -46,7 +46,7 @@ mtl_axis (guint64 extent,
   return (MtlAxis) { extent, { { dest_step, source_step } } };
 }
 
-/* How far the last element of an axis is from the first. */
+/* The distance of the last element of an axis from the first. */
 static inline gint64
 mtl_axis_get_reach (const MtlAxis *self,
                     guint          operand)

@@ -11,7 +11,7 @@
 typedef struct
 {
   const MtlCopyPlan *plan;
-  MtlAxis blocks[MTL_AXES_MAX]; /* how many there are along each axis, and how far apart */
+  MtlAxis blocks[MTL_AXES_MAX]; /* their number along each axis, and the distance between them */
   guint64 position[MTL_AXES_MAX]; /* in blocks */
   gint64 offsets[2];
   guint8 *dest;
@@ -58,7 +58,7 @@ mtl_place_go_on (Place *self,
   mtl_place_update (self);
 }
 
-/* How many units are left along an axis, from the first one of the block on. */
+/* The number of units left along an axis, from the first one of the block on. */
 MTL_INLINE gsize
 mtl_place_get_left (const Place *self,
                     guint        axis)
@@ -141,7 +141,7 @@ mtl_sink_finish_first_line (Sink *self)
   self->skipped = 0;
 }
 
-/* How far ahead to prefetch a source that is read in order, in bytes. */
+/* The distance to prefetch ahead of a source that is read in order, in bytes. */
 #define MTL_SINK_AHEAD 16384
 
 /* Prefetches n_ahead bytes for each line, as groups of lines are streamed. */

@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* How to move the elements of one strided layout to another of the same shape. A plan
- * is a plain value without objects, allocations or locks, and can be on the stack.
+/* A plan to move the elements of one strided layout to another of the same shape. It is a plain
+ * value without objects, allocations or locks, and can be on the stack.
  *
  *   mtl_copy_plan_init (&plan, &request);
  *   mtl_copy_plan_run (&plan, 0, mtl_copy_plan_get_n_slices (&plan));
@@ -63,7 +63,7 @@ void  mtl_copy_plan_init         (MtlCopyPlan          *self,
 /* 0 if there are no elements. */
 gsize mtl_copy_plan_get_n_slices (const MtlCopyPlan    *self);
 
-/* How long one thread takes within the caches, roughly, in nanoseconds. */
+/* The rough time of one thread within the caches, in nanoseconds. */
 gsize mtl_copy_plan_get_duration (const MtlCopyPlan    *self);
 
 /* Runs the slices begin, …, end - 1. */

@@ -68,9 +68,9 @@ mtl_prefetch (const guint8 *source,
     __builtin_prefetch ((gpointer) ((guintptr) source + i));
 }
 
-/* How far ahead to prefetch rows of n elements, in bytes: within long rows and those that lie
- * between each other, otherwise the same place of a later row. The bytes between rows would take
- * the place of others. */
+/* Chooses the distance to prefetch ahead for rows of n elements, in bytes: within long rows and
+ * those that lie between each other, otherwise the same place of a later row. The bytes between
+ * rows would take the place of others. */
 MTL_INLINE gssize
 mtl_choose_ahead (gsize  n,
                   gssize step,

@@ -103,7 +103,7 @@ touch_tensors (const char *path)
   return sum;
 }
 
-/* The same bytes without the library. */
+/* Touches the same bytes without the library. */
 guint64
 touch_plain (const char *path,
              gsize       begin)

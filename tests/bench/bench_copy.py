@@ -350,12 +350,13 @@ def print_one(measured):
 
 
 def scaling(measured):
-    """How many times as fast all threads are as one: ours, and memcpy()."""
+    """Returns the gain of all threads over one: ours, and memcpy()'s."""
     return [one / all_ for one, all_ in (measured.all.ours, measured.all.memcpy)]
 
 
 def missed_by_all(measured):
-    """Where memory allows it, that is where memcpy() gains as much, of 4 MiB or more."""
+    """Returns the goals missed by all threads. The gain is a goal from 4 MiB on, and only as far as
+    memcpy() gains as much, since memory may limit it."""
     ours, memcpy = scaling(measured)
     is_large = measured.n_bytes >= 4 * MIB
     return (["threads"] if is_large and ours < min(SCALING, memcpy) else []) \

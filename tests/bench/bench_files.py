@@ -27,7 +27,7 @@ from gi.repository import Gio, Mtl  # noqa: E402
 
 MIB = 2**20
 
-# How many tensors of how many bytes, and rounds of what takes no time and of what does.
+# Numbers of tensors and of bytes in each, and rounds of fast calls and of slow ones.
 MODELS = [(1000, MIB, 300, 8), (100_000, 4, 6, 3)]
 COLD_ROUNDS = 7
 
@@ -58,7 +58,7 @@ def show(n, row, rounds, **more):
 
 
 def name_of(i):
-    """As a model's."""
+    """Returns a name like those of models."""
     return f"model.layers.{i // 10}.block.{i % 10}.weight"
 
 

@@ -107,7 +107,7 @@ def torch_calls():
 
 
 def compare(title, ours, peer_name, peers, limit=math.inf):
-    """How many take longer than they may."""
+    """Returns the number of calls that take longer than they may."""
     missed = 0
     print(f"\n{title:26} {'ns':>7}  {peer_name:>10}  {'ratio':>5}"
           f"{f'  at most {limit}' if limit < math.inf else ''}")

@@ -46,7 +46,7 @@ class Times(NamedTuple):
 
 
 def count_processors():
-    """Those that this process may use."""
+    """Returns the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()
@@ -151,7 +151,7 @@ def timed(call, n, clock):
 
 
 class _Race:
-    """Those who take part are called "ours", "numpy", "torch", and "ours_on_one"."""
+    """The contenders are called "ours", "numpy", "torch", and "ours_on_one"."""
 
     def __init__(self, calls, threads, clock):
         self._calls, self._threads, self._clock = dict(calls), threads, clock

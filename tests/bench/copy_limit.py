@@ -31,7 +31,8 @@ def _merge_runs(itemsize, shape, strides):
 
 
 def count_lines(itemsize, shape, strides, offset):
-    """How many different lines the elements are in; the lowest begins that far into a line."""
+    """Counts the different lines that the elements are in; the lowest begins that far into a
+    line."""
     run, axes = _merge_runs(itemsize, shape, strides)
     starts = np.array([offset])
     for extent, stride in axes:

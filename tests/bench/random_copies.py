@@ -20,7 +20,7 @@ LEAST_BYTES, MOST_BYTES = 2**10, 2**28
 MOST_MEMORY = 2**30
 LINE = 64
 MOST_AXES = 8
-# Those of views of larger arrays.
+# The axes of views of larger arrays.
 AXES = Axes(steps=(1, 1, 1, 1, 2, 3), pads=(0, 0, 0, 1, 16), flipped=0.1, ordered=0.4)
 
 # All that NumPy and PyTorch have. The common ones are drawn more often.
@@ -37,7 +37,7 @@ GROUPS = {"same": "the same type", "convert": "conversions", "small": "small and
 
 
 class Side(NamedTuple):
-    """Where the elements of the source or of the destination lie."""
+    """The places of the source's or of the destination's elements."""
     dtype: str
     strides: tuple  # in elements
     offset: int     # bytes from the beginning of a line to the lowest element

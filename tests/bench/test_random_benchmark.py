@@ -272,7 +272,7 @@ def test_goals_are_of_classes_that_there_are():
 
 
 class SimpleTimes(tuple):
-    """As copy_contenders.Times, without what that imports."""
+    """A stand-in for copy_contenders.Times, which imports more."""
 
     def __new__(cls, ours, numpy, torch, ours_on_one):
         times = super().__new__(cls, (ours, numpy, torch, ours_on_one))

@@ -52,7 +52,7 @@ class Terminal:
         assert ready, self.seen
         try:
             more = os.read(self.master, 65536)
-        except OSError: # how Linux tells that nobody has it open any more
+        except OSError: # Linux raises this once the terminal is closed everywhere else
             more = b""
         self.seen += more
         return more

@@ -99,7 +99,7 @@ def test_long_name_in_a_message(work):
 
 
 def test_random_patterns(tmp_path):
-    """As fnmatch has them, of characters."""
+    """Patterns match as fnmatch's do, by characters."""
     rng = random.Random(SEED)
     letters = ["a", "b", "é", "漢", "\U0001f600", ".", "[", "]", "\\"]
     names = {"".join(rng.choice(letters) for _ in range(rng.randrange(6))) for _ in range(200)}

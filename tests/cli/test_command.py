@@ -27,7 +27,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def long_file(tmp_path):
-    """Whose list is more than a pipe takes."""
+    """Returns a file whose list is more than a pipe takes."""
     return save(tmp_path / "long", {f"{i}" + "x" * 100: np.zeros(1, "u1") for i in range(20_000)})
 
 
@@ -114,7 +114,7 @@ def test_full_device_with_much(long_file):
 
 @pytest.mark.parametrize("ignored", [False, True])
 def test_closed_pipe(long_file, ignored):
-    """Who has read enough hears nothing."""
+    """A reader that stops early causes no message."""
     handler = signal.SIG_IGN if ignored else signal.SIG_DFL
     done = subprocess.run(["bash", "-c", f'"{MTLDL}" ls -a "$0" | head -n 1; '
                                          'echo "${PIPESTATUS[0]}"', long_file],

@@ -91,7 +91,7 @@ def test_human_readable(work):
 
 
 def test_address_of_a_file(work):
-    """As file managers drop them on a terminal."""
+    """File managers drop addresses of this kind on a terminal."""
     named = work / "two words%.npy"
     np.save(named, np.arange(3))
     assert mtldl("show", named.as_uri()) == "[0 1 2]\n"

@@ -298,7 +298,7 @@ def test_alignment_of_empty_tensors(tmp_path):
 
 @pytest.mark.parametrize("save_archive", [np.savez, np.savez_compressed])
 def test_alignment_in_archives(tmp_path, save_archive):
-    """Where a compressed array begins says nothing of its elements."""
+    """The place of a compressed array says nothing of its elements' alignment."""
     path = tmp_path / "a.npz"
     save_archive(path, x=np.arange(100.0), yy=np.arange(100.0), zzz=np.arange(100.0))
     assert "aligned" not in mtldl("ls", path)

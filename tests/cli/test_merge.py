@@ -77,7 +77,7 @@ def test_name_in_two(tmp_path):
     told = complaint("cp", a, b, tmp_path / "out", "-r", "y=z", "-r", "x=y")
     assert "“y”" in told
     mtldl("cp", a, b, tmp_path / "out", "-s", "y")
-    # As it is told.
+    # This is the advice of the message.
     mtldl("cp", b, tmp_path / "c", "--rename=*=second.*")
     mtldl("cp", a, tmp_path / "c", tmp_path / "out")
     assert_same(tmp_path / "out", {"x": np.ones(2), "y": np.ones(3), "second.x": np.ones(4)})

@@ -38,7 +38,7 @@ def test_list(source, tensors):
 
 
 def test_elements(source, tensors):
-    """As NumPy prints them, and of types that it lacks as many digits as tell them apart."""
+    """The text is NumPy's, and for types that it lacks has as many digits as tell them apart."""
     for name, tensor in tensors.items():
         printed = mtldl("show", source, name)
         if tensor.dtype in (torch.float32, torch.float64, torch.int16):

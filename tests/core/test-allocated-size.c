@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How many bytes the library has allocated. */
+/* The number of bytes that the library has allocated. */
 
 #include "test-files.h"
 #include "test-device.h"

@@ -512,8 +512,8 @@ get_value (MtlStridedView *view,
   return bits == 8 ? data[i] : data[i / 2] >> 4 * (i % 2) & 0xf;
 }
 
-/* How many rows of it are written, in C order: the second column's element of one
- * row may come before the first one's of another, which is written after it. */
+/* Counts the rows of it that are written, in C order: the second column's element of one row may
+ * come before the first one's of another, which is written after it. */
 static gint64
 count_rows (MtlStridedView *view,
             MtlStridedView *source)

@@ -245,7 +245,7 @@ test_for_data_empty (void)
   g_assert_cmpint (n_destroyed, ==, 1);
 }
 
-/* Whoever is the last to hold the memory ends it, once. */
+/* The last holder of the memory ends it, once. */
 static void
 test_destroyed_once (void)
 {

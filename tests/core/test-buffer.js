@@ -22,7 +22,7 @@ function contentsOf(buffer) {
     return [...buffer.dup_bytes(0, buffer.get_size()).toArray()];
 }
 
-// Where a buffer begins in memory.
+// Returns the address of a buffer's first byte.
 function addressOf(buffer) {
     const layout = Mtl.StridedLayout.new_dense([1], Mtl.Order.C, 8);
     return Mtl.StridedView.new(buffer, layout, Mtl.DType.UINT8, 0).get_address();

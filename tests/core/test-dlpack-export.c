@@ -124,7 +124,7 @@ test_empty (void)
   assert_view_shape (back, 2, 0);
 }
 
-/* As far away as a layout can say, but nothing is there. */
+/* The offset is as large as a layout can have, but there are no elements. */
 static void
 test_empty_far_away (void)
 {

@@ -545,8 +545,8 @@ has_obstacle (const Case    *self,
   return FALSE;
 }
 
-/* As docs/dlpack.md says of host memory, for a device that there is. Returns the error, or -1; and
- * whether it is a copy. */
+/* Follows docs/dlpack.md's rules for host memory, for a device that there is. Returns the error, or
+ * -1; and TRUE in @is_copy for a copy. */
 static int
 expect_export (const Case    *self,
                const Verdict *verdict,

@@ -13,7 +13,7 @@ export (MtlStridedView *view,
   return tensor;
 }
 
-/* As a peer's compiler lays them out, and as DLPack 1.3 has them. */
+/* A peer's compiler lays out the structs in this way, and DLPack 1.3 has them so. */
 static void
 test_structs (void)
 {
@@ -312,8 +312,8 @@ static const struct
   { "start-at-null", set_start_at_null, MTL_ERROR_OVERFLOW, "-12" },
 };
 
-/* The same faults found by all ways in: alone, and by an import, which frees
- * what it took. */
+/* Each fault is found by all ways in: by the check alone, and by an import, which frees what it
+ * took. */
 static void
 test_invalid (gconstpointer data)
 {

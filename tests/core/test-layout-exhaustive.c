@@ -23,7 +23,7 @@ typedef struct
 
 typedef struct
 {
-  guint8 touched[SIZE]; /* how many elements have a part in the byte */
+  guint8 touched[SIZE]; /* the number of elements that have a part in the byte */
   gint64 n_elements;
   gint64 min;
   gint64 max;

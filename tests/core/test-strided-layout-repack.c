@@ -76,7 +76,7 @@ test_same_size (void)
   g_assert_true (mtl_strided_layout_equal (equal, spread));
 }
 
-/* Where nothing is walked no stride can be wrong. */
+/* No stride can be wrong along axes that are not walked. */
 static void
 test_not_walked (void)
 {

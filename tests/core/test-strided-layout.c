@@ -312,7 +312,7 @@ test_dense (void)
                 MTL_ERROR_INVALID_ARGUMENT, "-1");
 }
 
-/* Where no axes have an order yet, K and ANY are C order. An axis that counts as both is in C
+/* If no axes have an order yet, K and ANY are C order. An axis that counts as both is in C
  * order. */
 static void
 test_orders (void)

@@ -119,7 +119,7 @@ test_random_integers (void)
     }
 }
 
-/* Where the difference of the limits does not fit 64 bits with a sign. */
+/* The difference of the limits does not fit 64 bits with a sign. */
 static void
 test_integers_at_the_limits (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The same bytes as other elements. */
+/* Views of the same bytes as other elements. */
 
 #include "test-utils.h"
 
@@ -171,7 +171,7 @@ test_reinterpret_only_one (void)
   assert_view_shape (floats, 1, 2);
 }
 
-/* The same bytes, in which padded elements are two packed ones. */
+/* Each padded element has two packed ones in its byte. */
 static void
 test_reinterpret_padded (void)
 {

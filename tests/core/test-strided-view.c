@@ -308,7 +308,7 @@ test_from_doubles (void)
 #define FOR_DATA(n_freed, ...) \
   mtl_strided_view_new_for_data (__VA_ARGS__, count_call, n_freed, &error)
 
-/* The same picture as below, upside down. */
+/* Views the picture from below upside down. */
 static void
 test_for_data (void)
 {

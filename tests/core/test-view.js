@@ -48,7 +48,7 @@ function describe(view) {
     return [view.get_shape(), valuesOf(view)];
 }
 
-// Where in its buffer the first element lies.
+// Returns the place of the first element in its buffer.
 function firstByteOf(view) {
     return view.get_byte_offset() + view.layout.get_offset() * view.layout.get_item_bits() / 8;
 }

@@ -22,7 +22,7 @@ Mtl.StridedView counting (int64[] shape) throws Error {
 	return doubles (Mtl.DType.INT16, shape, values);
 }
 
-/* Where in its buffer the first element lies. */
+/* Returns the place of the first element in its buffer. */
 int64 first_byte (Mtl.StridedView view) {
 	return (int64) view.byte_offset + view.layout.offset * view.layout.item_bits / 8;
 }

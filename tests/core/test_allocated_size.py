@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How much memory the library holds, which Python's reference counts release at once."""
+"""The memory that the library holds, which Python's reference counts release at once."""
 
 from gi.repository import Mtl
 

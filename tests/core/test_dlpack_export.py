@@ -16,7 +16,7 @@ from dlpack_structs import (DELETER, LEGACY, VERSIONED, Producer, api, capsule_n
 from says import says
 
 V1 = {"max_version": (1, 0)}
-# As the host's memory, whatever device shares it.
+# The keywords of a consumer of host memory, whatever device shares it.
 CPU = {"max_version": (1, 0), "dl_device": (1, 0)}
 
 
@@ -60,7 +60,7 @@ def test_case_4_unconsumed_capsules_are_freed_once():
         capsule = view.__dlpack__(**keywords)
         del capsule
     for name in (LEGACY, VERSIONED):
-        # As consumers do it: renamed, or with the destructor cleared.
+        # Consumers do it in two ways: they rename the capsule, or clear its destructor.
         renamed = view.__dlpack__(**({} if name == LEGACY else V1))
         managed = managed_of(renamed)
         used = b"used_" + name
@@ -241,7 +241,7 @@ def test_case_12_in_c_and_python_the_same_strides_need_a_copy(rng):
         index = tuple(slice(rng.choice((None, -2, 1)), None, rng.choice((1, 2, -1)))
                       for _ in shape)
         view = zeros("int16", shape)[(*index, ...)]
-        # Where in memory each element lies, from NumPy.
+        # The place of each element in memory, from NumPy.
         places = np.arange(np.prod(shape, dtype=int)).reshape(shape)[(*index, ...)]
         forwards = all((np.diff(places, axis=axis) > 0).all() for axis in range(places.ndim))
 

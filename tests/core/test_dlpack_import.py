@@ -338,7 +338,7 @@ def test_an_object_that_holds_no_device():
 
 
 class Lazy(Producer):
-    """As PyTorch's tensors are, of which the real ones are in test_torch.py."""
+    """A stand-in for PyTorch's lazy tensors, of which the real ones are in test_torch.py."""
 
     def __init__(self, conj=False, neg=False):
         super().__init__(floats(1, 2), (2,))

@@ -210,7 +210,7 @@ def counts():
 
 
 def measure(name):
-    """How much more there is after many calls: blocks of Python, bytes in all, references."""
+    """Returns the growth after many calls: blocks of Python, bytes in all, references."""
     blocks, size, references = counts()
     for _ in range(N_CALLS):
         EXCHANGES[name]()

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.any_memory
 
 @pytest.fixture
 def some(cases):
-    """How many where each takes longer."""
+    """Returns a smaller number of cases, as each takes longer."""
     return min(cases, 200_000) // 50
 
 
@@ -153,7 +153,7 @@ def draw_layout_of_bits(rng):
 
 
 def bits_along(layout, axis):
-    """Where the bits lie, those along the axis in a row."""
+    """Returns the places of the bits, those along the axis in a row."""
     place = np.full(layout.shape, layout.get_offset())
     for number, (extent, stride) in enumerate(zip(layout.shape, layout.strides)):
         shape = [1] * layout.ndim

@@ -22,7 +22,7 @@ USED = {b"dltensor": b"used_dltensor", b"dltensor_versioned": b"used_dltensor_ve
 
 
 def some(cases):
-    """So many, or as many as there is time for."""
+    """Counts up to the number of cases, or as long as there is time."""
     deadline = time.monotonic() + conftest.SECONDS
     for n in range(cases):
         if n % 64 == 0 and time.monotonic() > deadline:

@@ -195,7 +195,7 @@ test_populate (TestFolder    *folder,
 
 #endif
 
-/* Where a file has huge pages, they are mapped as such only there. */
+/* The huge pages of a file are mapped as such, and no others. */
 static void
 test_huge_pages (TestFolder    *folder,
                  gconstpointer  data)

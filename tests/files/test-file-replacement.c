@@ -343,7 +343,7 @@ test_modes (TestFolder    *folder,
     }
 }
 
-/* Who may not read the old file may not read half of the new one either. */
+/* Users who may not read the old file may not read half of the new one either. */
 static void
 test_private_while_written (TestFolder    *folder,
                             gconstpointer  data)

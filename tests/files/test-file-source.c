@@ -192,7 +192,7 @@ test_replaced (TestFolder    *folder,
   assert_pattern (bytes, 0, 100);
 }
 
-/* The same one only. */
+/* Only the same file can be opened again. */
 static void
 test_open_again (TestFolder    *folder,
                  gconstpointer  data)

@@ -168,7 +168,7 @@ test_refused (void)
     { "{}x", 0, MTL_ERROR_INVALID_DATA, "“x” & 2" },
     { "{}", 8, MTL_ERROR_INVALID_DATA, "0 & 8" },
 
-    /* Where the bytes lie. */
+    /* The places of the bytes. */
     { "{\"a\":" F32 "}", 7, MTL_ERROR_INVALID_DATA, "8 & 7" },
     { "{\"a\":" FIELDS ("F32", "[2]", "[4,12]") "}", 12, MTL_ERROR_INVALID_DATA, "“a” & 4" },
     { "{\"a\":" F32 ",\"b\":" FIELDS ("U8", "[1]", "[9,10]") "}", 10, MTL_ERROR_INVALID_DATA,

@@ -632,7 +632,7 @@ test_npy (TestFolder    *folder,
   add (builder, "any name", turned);
   write_tensors (builder, file);
 
-  /* As it lay. */
+  /* The elements have the order that they had in memory. */
   tensors = open_file (file, MTL_TENSOR_FILE_MODE_MAP);
   g_assert_cmpint (mtl_tensor_file_get_format (tensors), ==, MTL_TENSOR_FILE_FORMAT_NPY);
   g_assert_cmpuint (get_place (tensors, "") % 64, ==, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How files of tensors come to their places, or do not. */
+/* Files of tensors come to their places, or do not. */
 
 #include "test-tensor-file-builders.h"
 
@@ -420,8 +420,8 @@ test_over_itself (TestFolder    *folder,
 
 #ifdef __linux__
 
-/* As its elements lie, transposed, to be converted, and as elements of which no piece of
- * whole rows ends with a byte. */
+/* Adds a view as it lies in memory, transposed, to be converted, or as elements of which no piece
+ * of whole rows ends with a byte. */
 static void
 add_in_way (MtlTensorFileBuilder *builder,
             MtlStridedView       *view,
@@ -442,7 +442,7 @@ add_in_way (MtlTensorFileBuilder *builder,
   g_assert_no_error (error);
 }
 
-/* Where the system can tell of it, it is no signal that a mapped file is cut. */
+/* If the system can report it, cutting a mapped file causes an error instead of a signal. */
 static void
 test_cut_source (TestFolder    *folder,
                  gconstpointer  data)
@@ -515,7 +515,7 @@ overwrite (const char *path)
     }
 }
 
-/* Where this machine needs another program to run this one, Meson names it. */
+/* If this machine needs another program to run this one, Meson names it. */
 static GPid
 start_overwriting (const char *program,
                    GFile      *file)

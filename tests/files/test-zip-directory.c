@@ -384,7 +384,7 @@ test_end_in_comment (void)
     }
 }
 
-/* As the end of a sparse file would tell it. */
+/* A sparse file could have such an end. */
 static void
 test_large_directory (void)
 {

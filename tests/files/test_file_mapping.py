@@ -203,7 +203,7 @@ def test_no_permission(public_folder):
         write_two_tensors(path)
         path.chmod(mode)
     is_root = os.geteuid() == 0
-    if is_root:  # who may read everything
+    if is_root:  # root may read everything
         os.seteuid(65534)
     try:
         assert len(Mtl.load(readable)) == 2

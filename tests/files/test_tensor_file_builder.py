@@ -121,7 +121,7 @@ def test_write_is_cancelled(file):
 
 
 def test_shards(tmp_path):
-    """As Hugging Face's loaders find them, and each is a file of its own."""
+    """Hugging Face's loaders find the shards, and each is a file of its own."""
     safetensors = pytest.importorskip("safetensors.numpy",
                                       reason="safetensors is among the pinned peers only")
     index = tmp_path / "model.safetensors.index.json"

@@ -634,8 +634,8 @@ has_views (Case *self)
   return FALSE;
 }
 
-/* As GStreamer has it, a map of a reader that is there after that of a writer began and ended
- * leaves the memory marked. So others map it before there are views. */
+/* In GStreamer, a map of a reader that is there after that of a writer began and ended leaves the
+ * memory marked. So others map it before there are views. */
 static void
 map_or_unmap (Case  *self,
               Input *input)

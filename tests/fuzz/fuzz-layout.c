@@ -344,7 +344,7 @@ check_bounds (MtlStridedLayout *before,
   g_assert_cmpint (new_max, <=, max);
 }
 
-/* The same bits, from the first to the last. */
+/* Checks that the bits are the same, from the first to the last. */
 static void
 check_repacked (MtlStridedLayout *before,
                 MtlStridedLayout *after)

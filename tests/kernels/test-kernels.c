@@ -10,9 +10,8 @@
 #endif
 #endif
 
-/* Which kernels MTL_KERNELS chooses on this machine: those that it names, or the
- * best where it names none that there are. What the machine has is what the C
- * library says of it. */
+/* The kernels that MTL_KERNELS chooses on this machine: those that it names, or the best ones if it
+ * names none that exist. The C library tells the machine's features. */
 
 #if defined (CPU_FEATURE_ACTIVE) && defined (MTL_COPY_HAS_X86_SETS)
 /* Does the same as x86_cpu_active(), which shifts into the sign. */

@@ -336,7 +336,7 @@ test_what_does_not_fit (void)
   assert_failed (error, MTL_ERROR_OVERFLOW, "1e+19");
 }
 
-/* Where the squares of the distances from the mean, or their errors, overflow. */
+/* The squares of the distances from the mean, or their errors, overflow. */
 static void
 test_huge_numbers (void)
 {
@@ -405,7 +405,7 @@ test_large_neighbors (void)
     }
 }
 
-/* Where differences of squares have no digits left, and sums overflow. */
+/* Differences of squares have no digits left, and sums overflow. */
 static void
 test_hard_numbers (void)
 {

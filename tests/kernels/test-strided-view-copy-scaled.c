@@ -152,7 +152,7 @@ test_types (void)
           g_autoptr (MtlStridedView) source = new_random (dtypes[i], DIMS (3, 13));
           g_autoptr (MtlStridedView) dest = new_empty (dtypes[k], DIMS (3, 13));
 
-          /* As they are, also integers that no double holds. */
+          /* Unscaled integers stay as they are, also those that no double holds. */
           if (i == k && factors[f][0] == 1)
             continue;
 

@@ -165,7 +165,7 @@ test_overlap (void)
     }
 }
 
-/* The same bytes in two element types. */
+/* Views of the same bytes in two element types overlap. */
 static void
 test_overlap_types (void)
 {

@@ -293,7 +293,7 @@ test_bfloat16_halves (void)
     }
 }
 
-/* As each processor does, but not valgrind when it plays one. */
+/* TRUE if the processor rounds once, as all do; valgrind does not when it plays one. */
 static gboolean
 processor_rounds_once (void)
 {
@@ -343,8 +343,8 @@ test_uint64_to_float32 (void)
     g_assert_cmpfloat (floats[i], ==, expected[i]);
 }
 
-/* The same for the narrower floats: rounding to double first would make a tie
- * of what lies right above one. */
+/* Narrower floats are rounded once, too: rounding to double first would make a tie of a number
+ * right above one. */
 static void
 test_int64_to_half (void)
 {

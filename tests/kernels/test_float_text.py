@@ -25,7 +25,7 @@ def all_numbers(name):
 
 
 def texts(array):
-    """How each number is printed alone."""
+    """Returns the text of each number printed alone."""
     view = Mtl.asview(array)
     return [view.select(0, i).to_string() for i in range(len(array))]
 

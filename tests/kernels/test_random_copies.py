@@ -30,7 +30,7 @@ class Case(NamedTuple):
 
 
 def draw_case(rng):
-    """Where the last axis is dense on both sides, it stands for an element of another
+    """Draws a case. If the last axis is dense on both sides, it stands for an element of another
     size: of 3, 6, 12, 24 bytes, say."""
     is_large = rng.random() < 0.002
     while True:

@@ -94,7 +94,7 @@ def boundaries(name):
 
 
 def with_neighbours(points):
-    """As float32."""
+    """Returns float32s: the points and their neighbours."""
     with np.errstate(all="ignore"):
         points = points.astype(np.float32)
         return np.concatenate([points, np.nextafter(points, np.float32(np.inf)),

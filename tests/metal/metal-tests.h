@@ -342,7 +342,7 @@ call_test (Living        *living,
   ((GTestFunc) data) ();
 }
 
-/* As g_test_add_data_func() and g_test_add_func(), with the check above. */
+/* These do the same as g_test_add_data_func() and g_test_add_func(), with the check above. */
 static inline void
 add_metal_data_test (const char     *path,
                      gconstpointer   data,
@@ -359,7 +359,7 @@ add_metal_test (const char *path,
   add_metal_data_test (path, (gconstpointer) func, call_test);
 }
 
-/* The same for tests that need the switches of the double, what it counts, or its devices. */
+/* Skips tests that need the switches of the double, what it counts, or its devices. */
 static inline void
 skip_without_double (void)
 {

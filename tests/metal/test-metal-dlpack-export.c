@@ -294,8 +294,8 @@ test_references (void)
   metal_fixture_release (handle);
 }
 
-/* As the host's, Managed memory is brought up to date; as the GPU's, it need
- * not be. */
+/* Managed memory is brought up to date if it goes out as the host's; as the GPU's, it need not
+ * be. */
 static void
 test_managed_is_up_to_date (void)
 {

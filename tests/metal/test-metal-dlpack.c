@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How memory of each storage mode goes out, as which device's, with and without
- * a copy. */
+/* Exports of memory of each storage mode, as either device's, with and without a copy. */
 
 #include "metal-tests.h"
 #include "dlpack-structs.h"

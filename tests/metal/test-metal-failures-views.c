@@ -194,7 +194,7 @@ static const Scenario scenarios[] = {
   { "view/zeros", view_zeros },
 };
 
-/* Who prints a view sees that it cannot be read. */
+/* The text of a view says that it cannot be read. */
 static void
 test_format (void)
 {

@@ -321,7 +321,7 @@ test_reasons (void)
                       code == out_of_memory ? MTL_ERROR_NO_MEMORY : MTL_ERROR_DEVICE, message);
     }
 
-  /* The same code of somebody else's is another thing. */
+  /* The same code has another meaning in other domains. */
   metal_double_set_error_domain ("MTLLibraryErrorDomain");
   metal_double_fail_next_command_buffer (out_of_memory);
   assert_refuses (mtl_buffer_synchronize (buffer, NULL, &error), MTL_ERROR_DEVICE, "8");

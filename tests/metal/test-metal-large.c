@@ -143,7 +143,7 @@ test_too_many_buffers (void)
     g_object_unref (buffers[i]);
 }
 
-/* So many that it may be the reason: all are one here. */
+/* The number is so large that it may be the reason: all are one here. */
 #define MANY 400000
 
 static void

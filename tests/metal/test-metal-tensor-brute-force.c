@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which layouts a tensor of Metal can have: against a search for a tensor that satisfies each
+/* The layouts that a tensor of Metal can have: against a search for a tensor that satisfies each
  * rule of Metal's headers as it is written there, and has each element where the layout has it. */
 
 #include "mtl-metal-tensor-private.h"
@@ -222,7 +222,7 @@ has_tensor (const Question *question,
   return search_from (search, 0);
 }
 
-/* Where an element is, in bits. */
+/* Returns the place of an element, in bits. */
 static gint64
 locate_in_tensor (const MtlMetalTensor *tensor,
                   MtlDType              dtype,
@@ -717,7 +717,7 @@ test_limits (void)
   assert_refuses (mtl_metal_tensor_describe (&copy, byte, G_MAXSIZE - 2, G_MAXSIZE, 1, NEWEST,
                                              &tensor, &error), MTL_ERROR_OUT_OF_BOUNDS, "");
 
-  /* Where a dimension of one would begin, in place and in a copy. */
+  /* The place where a dimension of one would begin, in place and in a copy. */
   new_layout (DIMS (1, 3, 2), far_strides, 8, &far);
   assert_refuses (mtl_metal_tensor_describe (&far, byte, 0, G_MAXSIZE, 1, NEWEST, &tensor,
                                              &error), MTL_ERROR_NEEDS_COPY, "1 & 2");

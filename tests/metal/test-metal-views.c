@@ -401,7 +401,7 @@ test_few_bytes (Living        *living,
   g_assert_cmpint (n_views, >, 40);
 }
 
-/* As through a temporary, in all directions. */
+/* Overlapping copies give the same as through a temporary, in all directions. */
 static void
 check_overlaps (Twins *twins)
 {

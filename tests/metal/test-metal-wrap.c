@@ -442,7 +442,7 @@ test_memory_of_locked_owner (void)
   g_mutex_clear (&owner.mutex);
 }
 
-/* Who drops the last reference through this library finds the owner ended. */
+/* The owner has ended once the last reference is dropped through this library. */
 static void
 test_memory_ended_by_caller (void)
 {

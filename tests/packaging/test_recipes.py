@@ -21,7 +21,7 @@ PACKAGING = ROOT / 'packaging'
 
 SPEC, ARCH, CONDA = 'fedora/mtldl.spec', 'arch/PKGBUILD', 'conda/recipe.yaml'
 
-# Where each recipe has the version.
+# The places of the version in the recipes.
 VERSIONS = {
     SPEC: r'^Version: +(\S+)$',
     ARCH: r'^pkgver=(\S+)$',
@@ -32,7 +32,7 @@ VERSIONS = {
 NO_CHECKSUM = {SPEC}    # Fedora has it in a file of its own
 UNKNOWN_CHECKSUM = '0' * 64
 
-# How installed files are named here, below the prefix.
+# The names of installed files here, below the prefix.
 LIB, PYTHON = 'LIB', 'PYTHON'
 MACROS = {
     '_bindir': 'bin',
@@ -121,7 +121,8 @@ def read_spec(text):
 
 
 def select(pattern, files):
-    """As a spec does: a name that ends with a slash is that of a folder with all that is in it."""
+    """Selects files as a spec does: a name that ends with a slash is that of a folder with all that
+    is in it."""
     expression = re.escape(pattern).replace(r'\*', '[^/]*') + ('.*' if pattern[-1] == '/' else '')
     return {name for name in files if re.fullmatch(expression, name)}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 PO = ROOT / 'po'
 
-# How a text is marked in C and in Python; the other files have some in any case.
+# The marks of texts in C and in Python; the other files have some in any case.
 MARKED = re.compile(r'(?<![\w$])(?:N?_|ngettext) ?\(\s*["\']')
 DATA = ('.desktop.in', '.metainfo.xml.in.in', '.mime.xml.in')
 

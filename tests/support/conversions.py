@@ -52,7 +52,7 @@ def random_patterns(name, n, rng):
 
 
 def edges():
-    """Where types end, and numbers beside them; midpoints of narrow floats."""
+    """Returns the limits of types, and numbers beside them; midpoints of narrow floats."""
     powers = 2.0 ** np.arange(-160, 140)
     points = [0.0, 0.5, np.inf, np.nan]
     for bits in (7, 8, 15, 16, 31, 32, 63, 64):

@@ -12,7 +12,7 @@ typedef void (* SetErrorFunc) (void       *context,
                                const char *kind,
                                const char *message);
 
-/* As in DLPack 1.3. */
+/* The struct of DLPack 1.3. */
 typedef struct
 {
   DLPackVersion version;

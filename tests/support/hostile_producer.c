@@ -16,7 +16,7 @@ typedef struct
   PyObject *shape; /* a tuple or None */
   PyObject *strides;
 
-  /* How the exchange API answers. */
+  /* The answer of the exchange API. */
   int status;
   char gives;
   PyObject *exception; /* or NULL */
@@ -106,7 +106,7 @@ producer_dealloc (PyObject *object)
   Py_DECREF (type);
 }
 
-/* As a producer does: what nobody took is deleted. */
+/* Deletes the tensor if no consumer took it, as producers do. */
 static void
 delete_capsule (PyObject *capsule)
 {
@@ -165,7 +165,7 @@ static PyType_Spec producer_spec = {
   },
 };
 
-/* As in DLPack 1.3. */
+/* The struct of DLPack 1.3. */
 typedef struct Api Api;
 struct Api
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-// Where the tests' tensors lie: on the default device, in its memory that the
-// host reaches. MTL_TEST_STORAGE_MODE, private say, puts them into memory of that
-// mode, and runs the tests that hold in memory of every mode.
+// The memory of the tests' tensors: the default device's that the host reaches.
+// MTL_TEST_STORAGE_MODE, private say, puts them into memory of that mode, and runs the tests that
+// hold in memory of every mode.
 
 import GLib from 'gi://GLib';
 import Mtl from 'gi://Mtl?version=1';

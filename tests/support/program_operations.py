@@ -748,7 +748,7 @@ def iterate(pool, pair):
 
 @operation(4, VIEW, VIEW)
 def array_equal(pool, pair, other):
-    """As Python compares numbers of any type: exactly."""
+    """Compares numbers of any type as Python does: exactly."""
     expected = pair.array.shape == other.array.shape and all(
         a == b for a, b in zip(converted_to_python(pair.array.ravel()),
                                converted_to_python(other.array.ravel())))

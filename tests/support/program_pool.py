@@ -67,7 +67,7 @@ def take_numbers(name, n, start):
 
 @quiet
 def converted(array, dtype):
-    """As the library converts, in C's order."""
+    """Converts an array as the library does, in C's order."""
     if array.dtype == dtype:
         return array.copy()
     source = parts_of(array)
@@ -77,7 +77,7 @@ def converted(array, dtype):
 
 
 def take_nans(array, ours):
-    """Which of several NaN comes out of a conversion is not said: the array takes ours."""
+    """A conversion may give any of several NaN: the array takes ours."""
     array, ours = parts_of(array), parts_of(ours)
     either = is_nan(array) & is_nan(ours)
     if either.any():
@@ -182,7 +182,7 @@ def check_array(pair):
 
 
 def check_distance(pair, distance, alignment):
-    """The same of all that share the memory."""
+    """Checks that the distance is the same for all that share the memory."""
     if pair.memory.distance is None:
         pair.memory.distance = distance
         if distance % alignment:

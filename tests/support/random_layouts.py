@@ -71,7 +71,7 @@ def draw_small_case(rng):
 
 
 def draw_deep_case(rng):
-    """As many dimensions as NumPy has, few of which hold more than one index."""
+    """Draws a case of up to NumPy's number of dimensions, few of which hold more than one index."""
     shape = [1] * (5 + below(rng, MAX_NDIM - 4))
     for axis in shuffled(rng, len(shape))[:below(rng, 6)]:
         shape[axis] = pick(rng, (0, 2, 2, 2, 3))
@@ -307,8 +307,8 @@ def describe_failure(case, error):
 
 
 def play_many(seed, n_wanted, seconds):
-    """As many layouts as wanted, or as there is time for. What fails is raised in words, which
-    another process can pass on."""
+    """Plays as many layouts as wanted, or as there is time for. What fails is raised in words,
+    which another process can pass on."""
     rng = random.Random(seed)
     deadline = time.monotonic() + seconds
     n_layouts = n_refused = n_cases = 0

@@ -18,7 +18,7 @@ from math import inf, nan
 from pathlib import Path
 from typing import NamedTuple
 
-# Where conftest.py is, if it is not pytest that starts this.
+# The folder of conftest.py, if it is not pytest that starts this.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from program_operations import OPERATIONS, WEIGHTS  # noqa: E402
 from program_pool import Pool, Refused, in_another_thread  # noqa: E402
@@ -178,7 +178,7 @@ def describe_failure(steps, error):
 
 
 def play_many(seed, n_wanted, seconds, new_list=list):
-    """As many steps as wanted, or as there is time for. What fails is raised in words, which
+    """Plays as many steps as wanted, or as there is time for. What fails is raised in words, which
     another process can pass on."""
     rng = random.Random(seed)
     deadline = time.monotonic() + seconds

@@ -103,7 +103,7 @@ def draw_tensor(rng, kinds=tuple(SAFETENSORS)):
 
 
 def draw_strided(rng, array):
-    """The same elements, of which the file's order is not that of the memory."""
+    """Returns the same elements in memory of another order than the file's."""
     for axis in range(array.ndim):
         if rng.random() < 0.3:
             index = (slice(None),) * axis + (slice(None, None, rng.choice((-1, 2, -3))),)

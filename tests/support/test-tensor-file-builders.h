@@ -38,7 +38,7 @@ write_tensors (MtlTensorFileBuilder *builder,
   g_assert_no_error (error);
 }
 
-/* Where the tensor begins in its file. */
+/* Returns the offset of the tensor in its file. */
 static inline guint64
 get_place (MtlTensorFile *tensors,
            const char    *name)

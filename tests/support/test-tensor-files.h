@@ -204,7 +204,7 @@ typedef struct
   goffset done;
   goffset total;
   guint n_calls; /* calls of the progress function */
-  guint n_freed; /* how often the progress's data were */
+  guint n_freed; /* calls of the function that frees its data */
   GAsyncResult *result;
 } Outcome;
 

@@ -73,8 +73,8 @@ EXPORTED void
   next (location, value);
 }
 
-/* Who takes the last reference away, or finds that it is the only one that is left, comes
- * after all who had one. */
+/* The thread that takes the last reference away, or finds that it is the only one that is left,
+ * comes after all that had one. */
 EXPORTED void
 (g_object_unref) (gpointer object)
 {

@@ -37,7 +37,7 @@ function attempt(func, self, args) {
     try {
         func.apply(self, args);
     } catch {
-        // As it should.
+        // This is the right outcome.
     }
 }
 

@@ -43,7 +43,8 @@ TENSORS = {
     'st*r?': ('F32', NORMAL[:9, :9]),
     'a\nb\x1b[31m\x7f\u202ec <b>é</b>': ('I32', np.arange(12, dtype='i4').reshape(3, 4)),
 }
-# As people count. Case does not matter, and digits come after other beginnings.
+# The names in the order of people, not of codes. Case does not matter, and digits come after other
+# beginnings.
 NAMES = ['a\nb\x1b[31m\x7f\u202ec <b>é</b>', 'brain', 'constant', 'counts', 'eight.bits', 'empty',
          'extreme', 'half', 'large', 'layers.0.bias', 'layers.2.weight', 'layers.10.weight',
          'mask', 'nothing.known', 'odd', 'photo', 'photo.floats', 'photo.grey', 'scalar',

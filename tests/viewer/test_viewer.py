@@ -135,7 +135,7 @@ def check_many(start, folder):
             f'layers.{layer}.x7' for layer in (990, 991, 992)], 'what was searched')
         viewer.do('select', 2)
         viewer.wait(lambda shown: shown['texts'].count('layers.991.x7') == 2, 'its statistics')
-        # As before when the file is read again.
+        # The list stays as it was when the file is read again.
         viewer.do('activate', 'win.reload')
         time.sleep(0.3)
         viewer.wait(lambda shown: shown['texts'].count('layers.991.x7') == 2, 'the same tensor')
@@ -524,7 +524,8 @@ def check_closed(start, folder):
 
 
 def read_giant(viewer, path):
-    """How long the window did not answer meanwhile, and the progress that it showed."""
+    """Returns the longest time in which the window did not answer meanwhile, and the progress that
+    it showed."""
     viewer.wait_for_text('Open a File')
     viewer.do('pauses')
     viewer.do('drop', str(path))

@@ -52,7 +52,7 @@ def read_keys(path):
 
 
 def check_names(files, folder):
-    """The same everywhere: D-Bus, the desktop and software centres go by them."""
+    """The names are the same everywhere: D-Bus, the desktop and software centres go by them."""
     desktop, service = read_keys(files['desktop']), read_keys(files['service'])
     component = xml.etree.ElementTree.parse(files['metainfo']).getroot()
     assert files['desktop'].name == f'{ID}.desktop' and files['service'].name == f'{ID}.service'

@@ -668,7 +668,7 @@ test('new tensors by the names of NumPy', async () => {
     equal([Mtl.array([1, 2.5]).dtype, Mtl.array([]).dtype, Mtl.array([true, 2]).dtype],
         [FLOAT64, FLOAT64, INT64]);
 
-    // The same, counted with BigInts.
+    // The same lists, counted with BigInts.
     for (const [first, end, step] of [[16777217, 16777219, 1], [7, -8, -3], [-7, 8, 3], [3, 1, 1],
         [1, 3, -1], [2n ** 53n - 1n, 2n ** 53n + 4n, 1n], [-(2n ** 63n), 2n ** 63n, 2n ** 61n],
         [2n ** 63n - 1n, 2n ** 63n + 2n, 1], [2n ** 64n - 1n, 2n ** 63n, -(2n ** 61n)],

@@ -315,7 +315,7 @@ test('bytes of what is alive do not cost collection after collection', () => {
     const start = GLib.get_monotonic_time();
     let inCollections = 0;
 
-    // As long as it takes in a program of a few hundred thousand objects.
+    // A collection in a program of a few hundred thousand objects takes about as long.
     system.gc = () => {
         GLib.usleep(20000);
         inCollections += 20000;

@@ -60,7 +60,7 @@ OTHER_ARGUMENTS = {
     'TensorFileBuilder.write_shards_async.index': Made('new_index'),
 }
 
-# How each language writes values, and calls. {finish} is the name of the second function.
+# The syntax of values and calls in each language. {finish} is the name of the second function.
 LUA = {
     'list': '{%s}', 'none': 'nil', 'false': 'false', 'enum': lambda nick: f"'{nick.upper()}'",
     'made': '%s()', 'progress': 'progress',

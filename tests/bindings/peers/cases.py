@@ -21,7 +21,7 @@ ASKS = "How the client asks"
 DTYPES_OUT, DTYPES_INTO = "Element types of views", "Element types of the client's arrays"
 
 CAPSULES = {"a legacy capsule": {}, "a versioned capsule": {"max_version": (1, 3)}}
-# How its arrays may be asked for.
+# The keywords that its arrays may be asked with.
 REQUESTS = {
     "`__dlpack__()`": {},
     "`__dlpack__(stream=None)`": {"stream": None},

@@ -89,7 +89,7 @@ class Client:
     dtypes = {}         # the library's name of an element type: the client's
     dtypes_out = {}     # by element type, where it does not just work
     dtypes_into = {}
-    foreign_dtype = None  # how it refuses the others
+    foreign_dtype = None  # its refusal of the others
     keywords = {}       # name: what its function for importing takes
     asks = None         # the keywords that it passes to __dlpack__()
     reads_exchange_api = False
@@ -107,7 +107,7 @@ class Client:
         raise NotImplementedError
 
     def values(self, array):
-        """As nested lists."""
+        """Returns the elements as nested lists."""
         return array.tolist()
 
     def dtype_of(self, array):

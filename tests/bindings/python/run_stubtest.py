@@ -34,7 +34,8 @@ gi\.repository\.\w+\.\w+\.(Props|props)
 
 
 def signature_of(info):
-    """As in “wait(self, value:int, timeout:int, cancellable:Gio.Cancellable=None) -> bool”."""
+    """Returns the arguments of a text like “wait(self, value:int, timeout:int,
+    cancellable:Gio.Cancellable=None) -> bool”."""
     inside = re.match(r"\w+\((.*?)\)(?: -> |$)", info.__doc__)[1]
     arguments, required = [], False
     for part in reversed(inside.split(", ") if inside else []):

@@ -100,7 +100,7 @@ def test_why_not(flags, name):
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "complex32"])
 def test_without_a_format(name):
-    """Who does not ask for the format gets the elements as bytes of no meaning."""
+    """Consumers that do not ask for the format get the elements as opaque bytes."""
     view = Mtl.StridedView.new_zeros(None, Mtl.DType.from_string(name), [2, 3])
     opaque = np.zeros((2, 3), f"V{view.itemsize}")
 

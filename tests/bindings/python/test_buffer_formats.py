@@ -24,7 +24,7 @@ KINDS = {"?": "bool", "c": "uint", "Zf": "complex", "Zd": "complex",
 
 
 def size_of(order, code):
-    """As struct has it, or None."""
+    """Returns the size by struct's rules, or None."""
     try:
         if code.startswith("Z"):
             return 2 * struct.calcsize(code[1:])

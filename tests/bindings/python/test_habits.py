@@ -44,7 +44,7 @@ def saved(values):
 MODULES = {name: value for name, value in globals().items()
            if type(value) is type(np) or name == "saved"}
 
-# Where a view differs, and why. Each of them is expected to differ.
+# The uses in which a view differs, and why. Each of them is expected to differ.
 DIFFERENT = {
     "round(s)": "works: NumPy's arrays leave it out",
     "x.fill(3)": "returns True, as methods do that can fail",

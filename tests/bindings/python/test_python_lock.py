@@ -79,7 +79,7 @@ ENDS = {
         """,
 }
 
-# Where the end comes.
+# The places where the view may end.
 PLACES = {
     "while the lock is held": """
         thread = start(*end)

@@ -68,7 +68,7 @@ get_buffer (MtlStridedView     *view,
   return buffer;
 }
 
-/* The same elements, where they lie. */
+/* Checks that a view has the same elements, at the same addresses. */
 static inline void
 assert_same_view (MtlStridedView *view,
                   MtlStridedView *expected)

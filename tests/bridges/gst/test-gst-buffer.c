@@ -158,7 +158,7 @@ test_metas (void)
   GstVideoMeta *meta;
   GstBuffer *buffer;
 
-  /* As GStreamer expects it. */
+  /* Layouts that GStreamer expects need no meta. */
   buffer = get_buffer (four, &rgba);
   g_assert_null (gst_buffer_get_video_meta (buffer));
   g_assert_cmpuint (gst_buffer_get_size (buffer), ==, rgba.size);

@@ -94,7 +94,7 @@ test_refused (void)
   for_each_format (check_refused);
 }
 
-/* Where the bits are that the unpacked sample has. */
+/* Returns the sample from the place of its bits in the unpacked format. */
 static guint
 get_sample (const GstVideoFormatInfo *format,
             guint                     component,

@@ -70,7 +70,7 @@ run (const char *elements,
   return g_bytes_new_take (bytes, size);
 }
 
-/* The same frame in memory of GStreamer, as it expects it. */
+/* Copies a frame to memory of GStreamer's, in the layout that it expects. */
 static GstBuffer *
 copy_frame (GstBuffer          *buffer,
             const GstVideoInfo *info)

@@ -297,7 +297,7 @@ test_types_without_tensors (void)
   g_assert_cmpuint (mtl_gst_buffer_get_n_tensors (buffer), ==, 0);
 }
 
-/* As elements make them, by GStreamer's own functions. */
+/* Makes a tensor with GStreamer's own functions, as elements do. */
 static GstTensor *
 new_foreign (GstTensorDataType  type,
              GstTensorDimOrder  order,
@@ -434,7 +434,7 @@ is_viewed (const GstTensor *tensor)
          && (n_elements * n_bits + 7) / 8 <= gst_buffer_get_size (tensor->data);
 }
 
-/* Where the element with the given indices is, by the description of GStreamer. */
+/* Returns the place of the element with the given indices, by the description of GStreamer. */
 static gsize
 get_bit (const GstTensor *tensor,
          const gsize     *indices)

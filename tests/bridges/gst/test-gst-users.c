@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Who may use a buffer that has views: writers, readers, pools and pipelines. */
+/* The users of a buffer that has views: writers, readers, pools and pipelines. */
 
 #include "test-gst-view-utils.h"
 

@@ -56,7 +56,7 @@ assert_view (MtlStridedView *view,
   return view;
 }
 
-/* Where the element is by the view's own shape and strides. */
+/* Returns the address of the element by the view's own shape and strides. */
 static inline const guint8 *
 get_element (MtlStridedView *view,
              gint64          row,

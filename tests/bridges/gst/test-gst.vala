@@ -297,7 +297,7 @@ class Invert : Gst.Base.Transform {
 	}
 }
 
-/* The same, of frames that GStreamer has mapped. */
+/* The same filter, for frames that GStreamer has mapped. */
 class InvertFrames : Gst.Video.Filter {
 	static construct {
 		set_static_metadata ("Invert", "Filter/Video", "Inverts colors in place", "mtldl");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Where asynchronous work is done, and where it ends. */
+/* The threads that asynchronous work is done in, and the ones that it ends in. */
 
 #include "test-gtk-utils.h"
 

@@ -105,7 +105,7 @@ new_dmabuf (gsize size)
   return fd;
 }
 
-/* How many file descriptors lead to the DMA-BUF. GTK may open others meanwhile. */
+/* Counts the file descriptors that lead to the DMA-BUF. GTK may open others meanwhile. */
 static inline int
 count_dmabuf_fds (void)
 {

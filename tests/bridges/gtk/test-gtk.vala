@@ -305,7 +305,7 @@ void test_dmabuf () throws Error {
 	assert (failure_of (() => { MtlGtk.view_from_dmabuf (-1, 0, layout, Mtl.DType.UINT8); })
 	        == Mtl.Error.INVALID_ARGUMENT);
 
-	/* Where there is no screen, that it can be called says its type. */
+	/* Without a screen, it is enough that the call compiles. */
 	var display = Gdk.Display.get_default ();
 	if (display == null) {
 		return;

@@ -139,7 +139,7 @@ test_gray_without_axis (void)
   cairo_surface_destroy (surface);
 }
 
-/* Where there is one row, its stride is never used. */
+/* The stride of a single row is never used. */
 static void
 test_one_row (void)
 {

@@ -292,7 +292,7 @@ test_last_row (void)
     g_assert_cmpint (pixels[4 * 14 + 2], ==, 2 * 16 + 12);
 }
 
-/* Where there is one row, its stride is never used. */
+/* The stride of a single row is never used. */
 static void
 test_one_row (void)
 {

@@ -917,7 +917,7 @@ create_checked (const Settings  *settings,
   return g_steal_pointer (&paintable);
 }
 
-/* The same picture, or the same error. */
+/* Checks that it shows the same picture, or has the same error. */
 static void
 assert_same_state (MtlGtkViewPaintable *paintable,
                    const Settings      *settings)

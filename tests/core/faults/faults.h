@@ -7,7 +7,7 @@
 
 #include "test-files.h"
 
-/* Which of them a fault is of. */
+/* The calls that a fault can be in. */
 typedef enum
 {
   FAULT_STAT = 1 << 0,

@@ -592,7 +592,7 @@ write_many (TestFolder *folder,
   return write_safetensors (folder, name, header->str, data, N_MANY);
 }
 
-/* As many files as tensors. */
+/* Writes an index with as many files as tensors. */
 static GFile *
 write_index (TestFolder *folder)
 {

@@ -105,7 +105,7 @@ def resize(window, width, height):
     window.set_default_size(width, height)
 
 
-# How long the main loop was away, at most: the program lets it come back at once.
+# The longest absence from the main loop: the program lets it come back at once.
 pauses = {'last': None, 'longest': 0}
 
 
@@ -232,7 +232,7 @@ def answer_line(commands, result):
     try:
         print(json.dumps(answer(line)), flush=True)
     except Exception:
-        # Whoever asked would wait for ever.
+        # Otherwise the caller would wait for ever.
         traceback.print_exc()
         os._exit(3)
     read_next(commands)

@@ -21,7 +21,7 @@ def table():
 
 
 def page():
-    """As it is to be."""
+    """Returns the page with the current table."""
     text = PAGE.read_text(encoding="utf-8")
     return re.sub(re.escape(HEAD) + r"(\|.*\n)+", lambda _: table(), text)
 

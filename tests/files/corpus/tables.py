@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 READ_TABLES = os.environ["MTL_READ_TABLES"]
 
-# As many paths as a command line takes.
+# A command line takes this many paths.
 BATCH = 500
 
 

@@ -34,7 +34,7 @@ def names():
 
 
 def fill(size, items, start="{", end="}"):
-    """As many of the items as make so many bytes, or as there are."""
+    """Joins as many of the items as make @size bytes, or all of them."""
     parts, n = [], len(start) + len(end)
     for item in items:
         parts.append(item)

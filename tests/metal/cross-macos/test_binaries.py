@@ -30,7 +30,8 @@ each_library = pytest.mark.parametrize("library", LIBRARIES)
 
 
 def read_commands(build):
-    """How each source is compiled, by its path in the tree: the arguments, and where."""
+    """Returns the command for each source, by its path in the tree: the arguments, and the
+    folder."""
     commands = {}
     for command in json.loads((build / "compile_commands.json").read_text()):
         path = (Path(command["directory"]) / command["file"]).resolve()
@@ -65,7 +66,7 @@ def without_output(arguments):
 @each_library
 @each_build
 def test_exports(cpu, library):
-    """As on Linux: neither a function of Metal's own, nor one less."""
+    """The exports are those on Linux: neither a function of Metal's own, nor one less."""
     here = read_exported_symbols(HERE / f"{library}.so")
     assert read_binary(BUILDS[cpu] / f"{library}.0.dylib").exports == here.keys()
     assert here

@@ -4,8 +4,8 @@
 
 #pragma once
 
-/* How many blocks there are more, or less, on the heap: in the double. */
+/* Counts blocks that are new, or gone, on the heap: in the double. */
 void md_add_blocks (int n);
 
-/* In each copy. */
+/* Each copy of the runtime has one. */
 __attribute__ ((visibility ("hidden"))) void md_prepare_blocks (void);

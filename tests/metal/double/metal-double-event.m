@@ -75,7 +75,7 @@ md_event_signal (MDSharedEvent *event,
 @implementation MDSharedEvent
 @dynamic label;
 
-/* As its kind is not bound to one. */
+/* An event of this kind is not bound to a device. */
 - (id<MTLDevice>) device
 {
   return nil;

@@ -77,7 +77,7 @@ md_count (MDCall call)
   __atomic_fetch_add (&md_calls[call], 1, __ATOMIC_RELAXED);
 }
 
-/* Where a method has done its work and has not told of it. */
+/* A point where a method has done its work and has not told of it. */
 void md_meet (MDCall call);
 
 /* Objects: counted, listed, and zombies when they have ended. */
@@ -105,7 +105,7 @@ extern const char *const md_class_names[MD_N_KINDS];
   NSString *label;
   MDObject *previous, *next;
   bool listed;
-  /* How many encoded operations name it, and how many of these are committed. */
+  /* Encoded operations that name it, and those of them that are committed. */
   unsigned n_encoded, n_committed;
   bool ended;
 }
@@ -120,7 +120,7 @@ void md_object_encode (MDObject *object);
 /* False for an object that has ended. */
 bool md_object_commit (MDObject *object);
 void md_object_finish (MDObject *object, bool committed);
-/* How many leaked. */
+/* Returns the number of leaks. */
 size_t md_forget_objects (bool tell);
 void md_forget_violations (void);
 /* Since the last md_forget_blocks(). */
@@ -136,7 +136,7 @@ NSString *md_copy_error_domain (void);
 void md_set_fixture (bool yes);
 bool md_deallocates_on_failure (void);
 bool md_forgets_deallocators (void);
-/* How much of a copy or a fill is written, which this counts. */
+/* Returns how much of a copy or a fill is written, which this counts. */
 size_t md_limit_blit (size_t size);
 /* True if the system is as new as this. */
 bool md_has_macos (unsigned major, unsigned minor);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many of the objects that ended last are kept. */
+/* The number of objects kept of those that ended last. */
 #define N_ZOMBIES 4096
 
 pthread_mutex_t md_lock = PTHREAD_MUTEX_INITIALIZER;

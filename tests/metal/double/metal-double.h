@@ -58,7 +58,7 @@ void metal_double_pause (void);
 void metal_double_resume (void);
 /* Returns when all that is committed has been executed. */
 void metal_double_quiesce (void);
-/* How long a GPU waits for an event before the command buffer ends with
+/* The time that a GPU waits for an event before the command buffer ends with
  * MTLCommandBufferErrorTimeout; 60 s unless set. */
 void metal_double_set_gpu_timeout (unsigned milliseconds);
 
@@ -73,7 +73,7 @@ void metal_double_set_macos (unsigned major, unsigned minor);
  *
  * Lets the nth one from here fail, once; 1: the next, 0: none. */
 void metal_double_fail_at (unsigned nth);
-/* How many were passed since. */
+/* The number of points that were passed since. */
 unsigned metal_double_points (void);
 /* The next command buffer that is committed ends with this
  * MTLCommandBufferError. */
@@ -81,7 +81,7 @@ void metal_double_fail_next_command_buffer (int code);
 /* Limits the bytes that a copy or a fill writes, as on systems that silently drop the rest; 0: no
  * limit. */
 void metal_double_set_blit_limit (size_t bytes);
-/* How many bytes copies and fills were asked for since setup; and the most by one of them since
+/* The bytes that copies and fills were asked for since setup; and the most by one of them since
  * this was last asked. */
 uint64_t metal_double_blit_bytes (void);
 uint64_t metal_double_largest_blit (void);
@@ -95,14 +95,14 @@ void metal_double_dealloc_on_failure (bool yes);
 /* Buffers end without a call of their deallocator, which is only released. */
 void metal_double_forget_deallocators (bool yes);
 
-/* How often a method or function was called since setup, by its selector or
- * name; "retain" and "release" are those of buffers. */
+/* The number of calls of a method or function since setup, by its selector or name; "retain" and
+ * "release" are those of buffers. */
 unsigned metal_double_calls (const char *selector);
 
 /* Objects alive: "device", "buffer", "queue", "command-buffer", "encoder",
  * "event", "heap", "tensor", "block"; NULL: all of them. The double holds its devices
  * itself, once each. Waits until the queues have let go of what has completed. */
 size_t metal_double_live (const char *class_name);
-/* The same of any class of Objective-C, such as one of the library under test, from the first
- * call on. */
+/* The number of objects of any class of Objective-C, such as one of the library under test, from
+ * the first call on. */
 size_t metal_double_live_of_class (const char *class_name);

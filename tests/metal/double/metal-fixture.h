@@ -18,7 +18,7 @@ void *metal_fixture_device (unsigned ordinal);
  * MTLResourceOptions (Shared 0, Managed 16, Private 32, Memoryless 48,
  * Untracked 256, Tracked 512). */
 void *metal_fixture_buffer_new (unsigned ordinal, size_t size, unsigned options);
-/* The same from a heap; the buffer keeps the heap. */
+/* Makes a buffer from a heap; the buffer keeps the heap. */
 void *metal_fixture_buffer_new_in_heap (unsigned ordinal, size_t size, unsigned options);
 
 /* The modes that the buffer was made with, of these: MTLCPUCacheModeWriteCombined is 1, and
@@ -55,7 +55,7 @@ typedef struct
 
 /* A tensor that another library made, with one reference; anything goes. */
 void *metal_fixture_tensor_new (const MetalFixtureTensor *description);
-/* The same by Metal's rules; NULL if it refuses. */
+/* Makes a tensor by Metal's rules; NULL if it refuses. */
 void *metal_fixture_tensor_try (const MetalFixtureTensor *description);
 void metal_fixture_tensor_describe (void *tensor, MetalFixtureTensor *description);
 

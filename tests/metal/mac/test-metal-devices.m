@@ -11,7 +11,7 @@
 #define LENGTH 4096
 #define PATTERN 0x5a
 
-/* As numbers: older SDKs lack the newer ones. */
+/* The values are numbers, as older SDKs lack the newer names. */
 static const struct
 {
   const char *name;

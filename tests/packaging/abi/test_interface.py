@@ -120,7 +120,7 @@ CHANGES = [
     ('<implements ', '<implements name="Gio.Initable"/><implements ', []),
 ]
 
-# The same with structs, of which the compiler knows how they lie in memory.
+# Changes to structs, of which the compiler knows the layout in memory.
 STRUCT_CHANGES = [
     ([('int start; double stop;', 'double stop; int start;')],
      ['MtlSlice.start was “int, writable, since 1.0, offset 0” and is '

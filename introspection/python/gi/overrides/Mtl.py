@@ -112,7 +112,8 @@ def _rounded(dtype, value):
 
 @functools.cache
 def _rounding(dtype, kind):
-    """How NumPy rounds a number of Python's before it compares elements with it, or None."""
+    """Returns NumPy's rounding of a number of Python's before it compares elements with it, or
+    None."""
     is_integer = issubclass(kind, int)
     if is_integer and dtype.kind not in "fc":
         return None

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""As much of PyTorch as examples/python/metal_peers.py and docs/metal.md use, over the host's
-address of Metal's memory. Writes happen when one waits for them, and no
-sooner."""
+"""The part of PyTorch that examples/python/metal_peers.py and docs/metal.md use, over the host's
+address of Metal's memory. Writes happen when the program waits for them, and no sooner."""
 
 import os
 

@@ -39,7 +39,7 @@ class Lines:
 
 
 def test_same_seed():
-    """The same seed draws the same."""
+    """The same seed draws the same mistakes."""
     def first(seed):
         return [mistake.name for mistake in itertools.islice(drawn.draw(ROOT, seed), 20)]
 

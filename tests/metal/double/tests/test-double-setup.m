@@ -168,7 +168,7 @@ test_abort (void)
   g_test_trap_assert_stderr ("*VIOLATION: MTLCopyAllDevices() without an autorelease pool*");
 }
 
-/* How many objects of the class of buffers have memory, zombies too. */
+/* Counts the objects of the class of buffers that have memory, zombies too. */
 static int
 count_allocated_buffers (void)
 {

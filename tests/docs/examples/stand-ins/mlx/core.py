@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""As much of MLX as examples/python/metal_peers.py and docs/metal.md use. Arrays are computed when they are
-evaluated, into the memory of their input if nobody else holds that array: read-only or not."""
+"""The part of MLX that examples/python/metal_peers.py and docs/metal.md use. Arrays are computed
+when they are evaluated, into the memory of their input if no one else holds that array: read-only
+or not."""
 
 import ctypes
 import weakref
