@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ('mtldl', 'bridges', 'introspection', 'cli', 'viewer', 'tests', 'examples', 'docs',
            'maintainer')
 # A string in three quotes that begins with a line break is often a program.
-FRAGMENT = re.compile(r'(?:/\*+|//|#|"""(?!\n))\s*(?:whether|what|of|from|to)\b(?!=)', re.IGNORECASE)
+FRAGMENT = re.compile(r'(?:/\*+|//|#|"""(?!\n))\s*(?:whether|what|how|who|of|from|to)\b(?!=)',
+                      re.IGNORECASE)
 
 # A token is a string or a comment, of which only the first line counts if the next ones go on.
 STRING = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
