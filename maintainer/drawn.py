@@ -140,7 +140,7 @@ class Drawn:
 
 
 def widths_outside(root, source, code):
-    """Those of arguments, results and fields: the name, and the changes of each."""
+    """Yields the widths of arguments, results and fields: the name, and the changes of each."""
     for name, begin, end in structs_of(code):
         for span, new in widths_in(code, begin, end):
             yield name, (source, span, new)
@@ -158,7 +158,7 @@ def widths_outside(root, source, code):
 
 
 def all_mistakes(root):
-    """Those of each kind, by source: the arguments of Drawn."""
+    """Returns the mistakes of each kind, by source: the arguments of Drawn."""
     kinds = {}
     for source in SOURCES + HEADERS:
         text = (root / source).read_text()

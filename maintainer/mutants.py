@@ -109,12 +109,12 @@ class Build:
         self.library = library
 
     def make_library(self, texts, folder):
-        """With other texts of some of its sources."""
+        """Makes the library with other texts of some of its sources."""
         library = folder / "libmtldl-1.so.0"
         link = list(self.link)
         headers = {name: text for name, text in texts.items() if name.endswith(".h")}
         if headers:
-            # Beside the sources and each other, where these are looked for first.
+            # Copies the headers beside the sources and each other, where they are looked for first.
             for path in (ROOT / "mtldl" / "devices").glob("*-private.h"):
                 shutil.copy(path, folder)
             for name, text in headers.items():
@@ -182,7 +182,7 @@ class Mutant:
         self.sources = re.findall(r"^\+\+\+ b/(.*)$", text, re.MULTILINE)
 
     def texts(self, folder):
-        """Those of the sources, with the mistake."""
+        """Returns the texts of the sources, with the mistake."""
         tree = folder / "tree"
         for source in self.sources:
             (tree / source).parent.mkdir(parents=True, exist_ok=True)
@@ -200,7 +200,7 @@ def read_series(path):
 
 
 def read_mutants(names):
-    """Those of these names, or all."""
+    """Returns the mutants of these names, or all."""
     series = [mutant for path in sorted(SERIES.glob("*.patch")) for mutant in read_series(path)]
     mutants = {mutant.name: mutant for mutant in series}
     if len(mutants) < len(series):

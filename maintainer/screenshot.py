@@ -63,7 +63,8 @@ def make_model():
 
 
 def save(pixels, path):
-    """Without a filter for rows, as GdkPixbuf has them, a PNG of even areas is smaller."""
+    """Saves a PNG without a filter for rows, which GdkPixbuf uses: this is smaller for even
+    areas."""
     rows, columns = (1 + np.argwhere(pixels.any(axis=-1)).max(axis=0)).tolist()
     lines = np.zeros((rows, 1 + 3 * columns), np.uint8)
     lines[:, 1:] = pixels[:rows, :columns].reshape(rows, -1)

@@ -191,7 +191,7 @@ NUMPY_SAYS_WRITABLE = np.lib.NumpyVersion(np.__version__) >= "2.2.5"
 
 
 class _OnCpu:
-    """For a NumPy that cannot ask for the host's memory itself."""
+    """Stands between an exporter and a NumPy that cannot ask for the host's memory itself."""
 
     def __init__(self, exporter):
         self.exporter = exporter

@@ -321,7 +321,7 @@ CHECKS = [
                 deep='own-devices'), LINUX, again=True),
     Check(ALL, 'sanitizers', 'python-sanitized',
           'Python under AddressSanitizer and UndefinedBehaviorSanitizer', sanitized_python, LINUX),
-    # For a release, all targets together run about 1,000,000,000 inputs.
+    # A release runs about 1,000,000,000 inputs of all targets together.
     Check(ALL, 'fuzz', 'fuzz', 'Fuzzing',
           script('maintainer/fuzz.py 8 --uncounted', 'maintainer/fuzz.py 7600'), LINUX),
     Check(ALL, 'sanitizers', 'races', 'C under ThreadSanitizer',
@@ -364,7 +364,7 @@ CHECKS = [
                  'tests/cli/test_show.py '
                  '--deselect=tests/cli/test_show.py::test_stats_in_little_memory',
                  before=write_s390x_command, MTLDL_COMMAND=str(S390X_COMMAND)), EMULATION),
-    # By the rules of accessibility that the pinned package has.
+    # The pinned package has the rules of accessibility.
     Check(DEEP, 'docs', 'site', 'The site in a browser',
           pytest('tests/docs/test_browser.py', 'site', before=build_site,
                  MTL_SITE=str(BUILD / 'docs' / 'site')), LINUX),
@@ -392,7 +392,7 @@ def known_areas():
 
 
 def checks_of_area(area):
-    """Those up to the tier. If there are none, those up to the area's first tier."""
+    """Returns the checks up to the tier. If there are none, those up to the area's first tier."""
     checks = [check for check in CHECKS if area in check.areas.split() and not check.where]
     last = max(asked.tier, min((check.tier for check in checks), default=DEEP))
     return [check for check in checks if check.tier <= last]

@@ -186,7 +186,7 @@ def finish_controls(text):
 def finish_page(text, name, sidebar, library):
     text = tabs.write_pages_blocks(text)
     text = MEMBER.sub(r'\1<a class="md-anchor" href="#\2" title="Permanent link"></a></h4>', text)
-    # Beside a symbol, what belongs to it comes first.
+    # The sidebar of a symbol has its own parts first.
     before, after = BESIDE_SYMBOL if '.' in name.removesuffix('.html') else BESIDE_CONTENT
     found = need(re.search(before, text, re.DOTALL), 'such sidebar', name)
     place = found.end() if after else found.start()

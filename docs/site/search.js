@@ -66,7 +66,7 @@ function hasLettersInOrder(text, letters) {
     return true;
 }
 
-// Those of exactly this kind, or else of those kinds with this word.
+// Returns the entries of exactly this kind, or else of those kinds with this word.
 function entriesOfKind(entries, kind) {
     const exact = entries.filter(entry => entry.kind.toLowerCase() === kind);
 

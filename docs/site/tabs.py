@@ -7,7 +7,7 @@ the page.
 
 import re
 
-# In the order of the tabs, as users see them.
+# The languages in the order of the tabs, as users see them.
 LANGUAGES = {'c': 'C', 'python': 'Python', 'js': 'JavaScript', 'vala': 'Vala'}
 
 FENCE = re.compile(r'^```([\w-]*)$')

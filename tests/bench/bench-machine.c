@@ -86,7 +86,7 @@ copy_lines (char       *dest,
     }
 }
 
-/* Without such stores, as the others do. */
+/* Streams around the caches, or uses plain stores if the processor has no others. */
 static void
 stream_parts (char       *dest,
               const char *source,

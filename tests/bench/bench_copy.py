@@ -38,7 +38,7 @@ MIB = 2**20
 
 
 class Goal(NamedTuple):
-    """At least so many times as fast as each."""
+    """The least speed relative to each peer."""
     memcpy: float
     numpy: float
     torch: float

@@ -80,7 +80,7 @@ class Bench:
         return Result(group, case, times, math.nan, again)
 
     def add_limits(self, results):
-        """By the bandwidths now as well as at the beginning."""
+        """Adds the limits by the bandwidths now as well as at the beginning."""
         bandwidths = self._bandwidths.best_with(self._measure_bandwidths())
         return [result._replace(limit=copy_limit.limit_of(result.case, bandwidths))
                 for result in results]
@@ -108,7 +108,7 @@ def most_memory():
 
 
 def run(bench, cases, n_cases):
-    """Until it is interrupted, at most."""
+    """Measures at most that many cases, until it is interrupted."""
     results = []
     try:
         for group, case in cases:

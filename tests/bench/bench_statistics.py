@@ -58,7 +58,7 @@ def of_floats(pixels, floats):
 
 
 def of_pixels(floats, pixels):
-    """And back, rounded and limited."""
+    """Scales the numbers back, rounded and limited."""
     dest, source = Mtl.asview(pixels), Mtl.asview(floats)
     scaled = np.empty(floats.shape, np.float32)
 

@@ -60,7 +60,7 @@ class Bandwidths:
 
 
 def measure_bandwidths(folder):
-    """By the library that is built there."""
+    """Measures with the library that is built there."""
     library = ctypes.CDLL(str(Path(folder, "tests", "bench", "libbench-machine.so")))
     library.time_way.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int,
                                  ctypes.c_uint]

@@ -15,7 +15,7 @@ def find(text, heading):
 
 
 def replace(text, heading, section):
-    """With this section, its heading included, in place of the one before or at the end."""
+    """Puts this section, its heading included, in place of the one before or at the end."""
     begin, end = find(text, heading)
     parts = (part.strip("\n") for part in (text[:begin], section, text[end:]))
     return "\n\n".join(filter(None, parts)) + "\n"

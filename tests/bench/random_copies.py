@@ -54,7 +54,7 @@ class Case(NamedTuple):
 
     @property
     def n_bytes(self):
-        """In and out."""
+        """Bytes that are read and written."""
         return sum(self.n_elements * bits_of(side.dtype) // 8 for side in (self.source, self.dest))
 
     @property

@@ -22,7 +22,7 @@ VERSIONED = CALLABLES | {'class', 'interface', 'record', 'union', 'enumeration',
                          'constant', 'alias', 'property'}
 DESCRIBED = VERSIONED | {'member', 'parameter', 'return-value'}
 
-# Those that all generators know: `forever` is newer.
+# The scopes that all generators know: `forever` is newer.
 SCOPES = {'call', 'async', 'notified'}
 
 NULL = re.compile(r'\bNULL\b')

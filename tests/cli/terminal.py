@@ -12,7 +12,8 @@ import termios
 
 
 def undo_ignored_signals():
-    """In a new program: nohup, and a shell's `&`, have it begin with some ignored."""
+    """Restores signals in a new program: nohup, and a shell's `&`, have it begin with some
+    ignored."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 

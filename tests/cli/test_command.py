@@ -143,7 +143,7 @@ def test_closed_streams(file, tmp_path):
 
 
 def test_colours(file):
-    """On terminals, and where they are wanted."""
+    """Colours appear on terminals, and on request."""
     text, status = show([MTLDL, "ls", file])
     assert status == 0
     assert "\x1b[1mDTYPE" in text and "x.\x1b[36m{0..1}\x1b[0m\n" in text
@@ -275,7 +275,7 @@ def test_page_has_all_options():
         text = text.split("\nEXIT STATUS")[0]
         listed = re.findall(r"(?m)^ {5,7}(-.*)$", text)  # versions of groff indent it differently
         found = {option for line in listed for option in re.findall(r"(?<![\w-])--?[\w-]+", line)}
-        # In ls it is the short form of another.
+        # ls has it as the short form of another.
         assert found == options_of(command) - {"--help", *(["-h"] if command != "ls" else [])}
 
 

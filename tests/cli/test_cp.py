@@ -295,7 +295,7 @@ def test_signals(tmp_path, number):
 
 
 def test_signal_that_is_ignored(tmp_path):
-    """By who started it, as nohup does, and so by the command."""
+    """The command ignores a signal that its parent ignores, as nohup does."""
     source = save_sparse(tmp_path / "in.safetensors", 2**27)
     target = tmp_path / "out.safetensors"
     with subprocess.Popen([MTLDL, "cp", "-q", source, target], preexec_fn=lambda: signal.signal(
@@ -333,7 +333,7 @@ def test_rules_that_match_something(source, target, arrays):
 
 @pytest.mark.parametrize("size", [0, 1, 100, 4096, 2**20])
 def test_file_that_gets_too_large(tmp_path, size):
-    """By ulimit -f: an error, and nothing is left."""
+    """A limit by ulimit -f is an error, and nothing is left."""
     source = save(tmp_path / "in.safetensors", {"x": np.zeros(2**18)})
     folder = tmp_path / "folder"
     folder.mkdir()

@@ -130,7 +130,7 @@ def test_formats(tmp_path):
 
 
 def test_opaque_elements(tmp_path):
-    """By their bits."""
+    """They are compared by their bits."""
     for name, text in ("a", b"abcdef"), ("b", b"abcdXY"):
         np.save(tmp_path / name, np.frombuffer(text, "V2"), allow_pickle=False)
         path = tmp_path / f"{name}.npy"

@@ -51,7 +51,7 @@ def test_random_files(tmp_path):
             everything.update(arrays)
         mtldl("cp", "--no-sync", *paths, tmp_path / "out")
         assert_same(tmp_path / "out", everything)
-        # In order, and onto one of them.
+        # The files are given in order, and the target is one of them.
         mtldl("cp", "--no-sync", "-k", *paths, paths[0])
         assert_same(paths[0], everything)
         listed = ls_json("--sort=file", paths[0])["tensors"]

@@ -195,7 +195,7 @@ def test_elements_as_json(tmp_path, name):
 
 
 def test_short_floats_as_json(tmp_path):
-    """With the fewest digits, as NumPy prints them."""
+    """The text has the fewest digits, as NumPy prints them."""
     rng = np.random.default_rng(3)
     array = np.concatenate([rng.normal(size=500).astype("f4"),
                             np.float32([0.1, 1e-45, 16777216, 3e10])])

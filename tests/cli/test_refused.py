@@ -137,7 +137,7 @@ def test_copy(archive, tmp_path):
 
 
 def test_merge(archive, tmp_path):
-    """Those left out do not hide the others."""
+    """Tensors left out do not hide the others."""
     other = save(tmp_path / "b", {"label": np.ones(1)})
     done = run("cp", archive, other, tmp_path / "out")
     assert done.returncode == 0 and set(load(tmp_path / "out")[0]) == {*GOOD, "label"}

@@ -103,7 +103,7 @@ def test_wrong_max_items(tmp_path, n):
 
 
 def test_long_names_of_no_width(tmp_path):
-    """In messages they are short, whatever they would be on a terminal."""
+    """Messages shorten them, whatever they would be on a terminal."""
     names = ["\x1b[31m" * 3000, "\u0301" * 3000, "\x1b[" + "1;" * 3000, "\x1b["]
     save(tmp_path / "x.safetensors", {name: np.zeros(1) for name in names})
     for name in names:

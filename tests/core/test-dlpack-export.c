@@ -205,7 +205,7 @@ test_odd_strides (void)
   assert_dims (managed->dl_tensor.strides, managed->dl_tensor.ndim, 0, 1);
   managed->deleter (managed);
 
-  /* But a negative one, which nobody walks, would only frighten importers. */
+  /* A negative one, which is never walked, would only make importers refuse. */
   managed = export (single, MTL_DLPACK_FLAGS_NEVER_COPY);
   g_assert_cmpint (managed->dl_tensor.strides[0], ==, 99);
   g_assert_cmpint (managed->dl_tensor.strides[1], ==, 3);

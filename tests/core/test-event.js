@@ -13,7 +13,7 @@ Gio._promisify(Mtl.Event.prototype, 'wait_async');
 
 recordCalls('Event');
 
-// On the host and on every other device.
+// Tests events of the host and of every other device.
 function testEvents(name, callback) {
     for (const device of Mtl.Device.list())
         test(`${name} (${device.get_name()})`, () => callback(Mtl.Event.new(device), device));

@@ -30,7 +30,7 @@ typedef struct
   gboolean repeats;
 } Touched;
 
-/* By definition: an odometer over the indices. */
+/* Follows the definition: an odometer over the indices. */
 static void
 touch (const Dims *dims,
        guint       item_bits,

@@ -67,7 +67,7 @@ get_size (MtlDType dtype)
   return mtl_dtype_get_bits (dtype) / 8;
 }
 
-/* By definition. */
+/* Stores an element by definition. */
 static void
 store (guint8   *to,
        MtlDType  dtype,

@@ -15,7 +15,7 @@ typedef struct
   gsize n;
 } Elements;
 
-/* By definition: an odometer over the indices. */
+/* Follows the definition: an odometer over the indices. */
 static Elements
 enumerate (const gint64 *shape,
            const gint64 *strides,

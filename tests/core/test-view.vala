@@ -539,7 +539,7 @@ void test_lanes () throws GLib.Error {
 	assert_view (copy.slice (":2"), "[[ 0.  1.  2.  3.]\n [-1. -1. -1. -1.]]");
 }
 
-/* By an index more. */
+/* Lanes have an index more. */
 void test_lane_elements () throws GLib.Error {
 	var view = vectors ();
 	var nibbles = MtlVectors.import (Mtl.DType.FLOAT4_E2M1FN, 2, 3);

@@ -204,7 +204,7 @@ OPERATIONS = {
 }
 
 
-# Those that take each element by itself.
+# Operations that take each element by itself.
 SLOW = {"array_equal", "all_close", "tolist", "iteration", "contains"}
 
 

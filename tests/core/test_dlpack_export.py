@@ -252,7 +252,7 @@ def test_case_12_in_c_and_python_the_same_strides_need_a_copy(rng):
             assert forwards == goes_out(lambda: view.__dlpack__(copy=False, **keywords),
                                         BufferError)
         seen.add((forwards, min(view.strides, default=0) < 0))
-    # With and without negative strides; with ones that are never walked, too.
+    # Both kinds of strides came, and negative ones that are never walked.
     assert seen == {(True, False), (True, True), (False, True)}
 
 

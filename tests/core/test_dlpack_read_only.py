@@ -148,7 +148,7 @@ def jax_of(cls):
 
 
 def test_arrays_of_jax_are_constant(monkeypatch):
-    """Those of a GPU, or of bfloat16, have no buffer. The real ones are among the peers."""
+    """Arrays of a GPU, or of bfloat16, have no buffer. The real ones are among the peers."""
     for cls, constant in ((ArrayOfJax, True), (dict, False), ("no type", False)):
         monkeypatch.setitem(sys.modules, "jax", jax_of(cls))
         for device in ((1, 0), (2, 0)):

@@ -52,7 +52,7 @@ def test_repeated_axes_have_the_same_elements(rng):
 
 
 def test_dense_layouts(rng):
-    """Those in an order of their own fill their memory, and the others are NumPy's."""
+    """Layouts in an order of their own fill their memory, and the others are NumPy's."""
     n_ordered = 0
     for shape, strides, _ in some(rng, Axes(flipped=0.2, ordered=0.3)):
         if 0 not in shape:

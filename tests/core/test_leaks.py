@@ -111,7 +111,7 @@ def slice_and_write():
 
 
 def hold_layout():
-    """In C, with an attribute, and with a weak reference."""
+    """Holds layouts in C, with an attribute, and with a weak reference."""
     part = layout[1]
     part.name = "part"
     store.append(part)

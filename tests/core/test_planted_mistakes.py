@@ -27,7 +27,7 @@ def copy_wrong(copy):
 
 
 def copy_from_wrong(copy_from):
-    """With the last element of another type left out."""
+    """Leaves out the last element of another type."""
     def copy_some(self, source):
         last = self[(-1,) * self.ndim] if self.size > 3 and self.is_host_accessible() else None
         copy_from(self, source)

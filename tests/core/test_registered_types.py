@@ -54,7 +54,7 @@ class Recorded(np.ndarray):
 
 
 def draw_array(rng, name):
-    """With a layout drawn at random, of any bytes."""
+    """Draws an array of any bytes, and its layout."""
     shape, dtype = draw_shape(rng), numpy_type(name)
     layout = draw_layout(rng, shape, dtype.itemsize, False, False)
     memory = np.random.default_rng(rng.randrange(2**32)).integers(0, 256, layout.size, np.uint8)

@@ -193,7 +193,7 @@ class Work:
         rng = random.Random(f"{SEED} {number}")
         self.start.wait()
         try:
-            # Those that had no turn, have one when the others are done.
+            # Threads that had no turn have one when the others are done.
             while not self.errors and (self.n_done[number] < 10
                                        or time.monotonic() < self.deadline):
                 self.do_one(rng)
@@ -236,7 +236,7 @@ class Closing:
         self.start = time.monotonic()
 
     def goes_on(self):
-        """At least once, on a busy machine too."""
+        """True at least once, on a busy machine too."""
         seconds = conftest.SECONDS / 2 if self.n_closed else 60
         return not self.wrong and time.monotonic() < self.start + seconds
 

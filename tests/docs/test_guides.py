@@ -110,7 +110,7 @@ assert result.tolist() == [float(np.exp(np.float32(1)))] * 4
 
 
 def metal_commands(body):
-    """Over the double, with stand-ins for the peers."""
+    """Runs the guide over the double, with stand-ins for the peers."""
     path = os.pathsep.join([str(STAND_INS), os.environ.get('PYTHONPATH', '')])
     environment = ['env', 'METAL_DOUBLE=unified', 'PYTHONDONTWRITEBYTECODE=1', f'PYTHONPATH={path}']
     return (f'import gi\ngi.require_version("Mtl", "1")\n{METAL_BEGIN}{body}{METAL_END}', 'guide.py',

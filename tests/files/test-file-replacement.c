@@ -90,7 +90,7 @@ fails (const char *call)
   return TRUE;
 }
 
-/* In the place of the system's for what is linked into this program. */
+/* Replaces the system's function in everything that is linked into this program. */
 ssize_t
 write (int         fd,
        const void *bytes,

@@ -29,7 +29,7 @@ static int next_errno; /* for one call of pread() */
 static gsize max_piece = G_MAXSIZE;
 static guint32 file_system; /* if any is to be told */
 
-/* In the place of the system's for what is linked into this program. */
+/* Replaces the system's function in everything that is linked into this program. */
 ssize_t
 pread (int     fd,
        void   *buffer,

@@ -96,7 +96,7 @@ test_refused (void)
 
   assert_fails (parse ("{\"weight_map\":{\"a\":\"f\\u0000\"}}", &error), MTL_ERROR_NOT_SUPPORTED,
                 "“a” & U+0000");
-  /* Before anything of it is read. */
+  /* The size alone is refused, before anything is read. */
   assert_fails (mtl_safetensors_index_parse ("", 100000001, &error), MTL_ERROR_NOT_SUPPORTED,
                 "100000001 & 100000000");
 }

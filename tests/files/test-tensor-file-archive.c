@@ -146,7 +146,7 @@ test_archive_damaged (TestFolder    *folder,
   close (fd);
 }
 
-/* That what is deflated is not as it should be is seen when it is inflated. */
+/* A fault of a deflated member is found when it is inflated. */
 static void
 test_archive_wrong (TestFolder    *folder,
                     gconstpointer  data)

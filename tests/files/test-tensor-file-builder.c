@@ -486,7 +486,7 @@ test_endings (TestFolder    *folder,
                             "M.Safetensors.Index.JSON” & write_shards() & .safetensors & .npy");
 }
 
-/* With and without sync, there is no other difference that can be seen. */
+/* Files with and without sync do not differ in anything else that can be seen. */
 static void
 test_sync (TestFolder    *folder,
            gconstpointer  data)

@@ -112,7 +112,7 @@ test_changed (TestFolder    *folder,
     }
 }
 
-/* By threads, and while it is being read; whoever comes first, the message is the same. */
+/* Cuts the file while threads read it; the message is the same, whichever comes first. */
 static void
 cut (goffset  done,
      goffset  total,

@@ -110,7 +110,7 @@ test_cancelled (TestFolder    *folder,
   assert_system_failed (error, G_IO_ERROR_CANCELLED, "");
   g_assert_cmpint (outcome.done, <, outcome.total);
 
-  /* Before it began. */
+  /* The call is cancelled before it begins. */
   g_assert_false (mtl_tensor_file_builder_write (builder, file, cancellable, NULL, NULL, &error));
   assert_system_failed (error, G_IO_ERROR_CANCELLED, "");
 
@@ -537,7 +537,7 @@ start_overwriting (const char *program,
   return pid;
 }
 
-/* Until the process wrote a file of its own. */
+/* Waits until the process wrote a file of its own. */
 static void
 wait_until_changed (GFile  *file,
                     ino_t   inode,
@@ -555,7 +555,7 @@ wait_until_changed (GFile  *file,
 
 static const char *program;
 
-/* At 50 moments between some file and the next ones. */
+/* The process is killed 50 times, between some file and the next ones. */
 static void
 test_killed (TestFolder    *folder,
              gconstpointer  data)

@@ -18,7 +18,7 @@ static const char *changed_to;
 static GCancellable *cancellable;
 static guint n_reads_before_cancel;
 
-/* In the place of the system's for what is linked into this program. */
+/* Replaces the system's function in everything that is linked into this program. */
 ssize_t
 pread (int     fd,
        void   *buffer,
@@ -152,7 +152,7 @@ test_archive (TestFolder    *folder,
     }
 }
 
-/* Between one member and the next. */
+/* Reading can be cancelled between one member and the next. */
 static void
 test_cancelled (TestFolder    *folder,
                 gconstpointer  data)

@@ -255,7 +255,7 @@ def test_sizes_of_shards(tmp_path, size, n_bytes):
     file = Mtl.load(index)
 
     assert list(file) == list(tensors)
-    # In the order of the tensors, as many as there is room for.
+    # Shards have the order of the tensors, and as many as there is room for.
     expected, left = [], -1
     for i in range(13):
         if 2**i > left:
@@ -280,7 +280,7 @@ def test_shards_that_are_converted(tmp_path):
     assert all(file[name].dtype == "float16" for name in "abcd")
     assert file["d"].tolist() == list(range(100))
     assert Mtl.load(tmp_path / "m-00001-of-00002.safetensors").metadata == {"format": "pt"}
-    # Over themselves.
+    # The shards are saved over themselves.
     Mtl.save(index, file, max_shard_size=200)
     assert Mtl.load(index)["d"].tolist() == list(range(100)) and len(os.listdir(tmp_path)) == 7
 

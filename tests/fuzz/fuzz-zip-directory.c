@@ -15,7 +15,7 @@ LLVMFuzzerInitialize (int    *argc,
   return 0;
 }
 
-/* In memory of its own: what is read beyond it is seen. */
+/* Reads a member in memory of its own: a sanitizer sees reads beyond it. */
 static void
 find_member (const MtlZipMember *member,
              const MtlZipEnd    *end,

@@ -14,7 +14,7 @@ static const MtlDType dtypes[] = {
   MTL_DTYPE_COMPLEX32, MTL_DTYPE_COMPLEX64, MTL_DTYPE_COMPLEX128,
 };
 
-/* By their definitions, from one element after the other. */
+/* Statistics by their definitions, from one element after the other. */
 typedef struct
 {
   guint64 count;

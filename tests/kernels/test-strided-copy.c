@@ -139,7 +139,7 @@ draw_case (Case *self)
   draw_case_of_sizes (self, item_size, item_size);
 }
 
-/* By definition. */
+/* Copies by definition. */
 static void
 copy_by_odometer (const Case   *self,
                   guint8       *dest,
@@ -191,7 +191,7 @@ describe (const Case *self)
 /* The kernels that plans chose, as a set of their names. */
 static GHashTable *ways;
 
-/* In some, or slice by slice, in another order where that may be. */
+/* Runs the slices in two parts or one by one, in another order if that is allowed. */
 static void
 run_request (const MtlCopyRequest *request)
 {
@@ -641,7 +641,7 @@ test_steps (void)
         }
 }
 
-/* After the others, which have taken all ways. */
+/* This test comes after the others, which have taken all ways. */
 static void
 test_ways (void)
 {

@@ -159,7 +159,7 @@ check_rounding (const Kind   *kind,
                kind_round (kind, values[i]));
 }
 
-/* Between each pair of neighbours: the tie, and right beside it. */
+/* Checks the tie between each pair of neighbours, and the numbers right beside it. */
 static void
 check_ties (const Kind *kind)
 {

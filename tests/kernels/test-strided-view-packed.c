@@ -299,7 +299,7 @@ test_fill (void)
         for (int j = 0; j < slices[i].n; j++)
           assert_value (part, j, value);
 
-        /* Those that are filled are no more than those of the slice. */
+        /* Only the slice's elements are filled. */
         for (int j = 0, n = 0; j < 30; j++)
           {
             int k = (j - slices[i].start) / slices[i].step;
@@ -568,7 +568,7 @@ add_axes (MtlStridedView *view)
   return added;
 }
 
-/* Without what ends and indents the lines. */
+/* Joins the lines without the spaces that end and indent them. */
 static char *
 join_lines (const char *text)
 {

@@ -23,7 +23,7 @@ def random_view(rng):
 
 
 def strides_that_matter(array):
-    """In elements; any stride does where there is but one."""
+    """Returns strides in elements; those of an extent of 1 do not matter."""
     if array.size == 0:
         return ()
     return [stride // array.itemsize for extent, stride in zip(array.shape, array.strides)

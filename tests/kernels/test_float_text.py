@@ -42,7 +42,7 @@ def same(a, b):
 
 
 def count_digits(word):
-    """Without zeros at either end: they only say where the point is."""
+    """Counts digits without zeros at either end: they only say where the point is."""
     return len(word.lstrip("-").split("e")[0].replace(".", "").strip("0"))
 
 
@@ -62,7 +62,7 @@ def test_columns_have_the_same_digits(name):
         row = array[start:start + 64]
         words = str(Mtl.asview(row)).strip("[]").split()
         printed, expected = np.array(words, float), wide[start:start + 64]
-        # Beside much larger numbers there are eight decimals, as in NumPy's columns.
+        # Next to much larger numbers there are eight decimals, as in NumPy's columns.
         limit = 0 if any("e" in word for word in words) else 6e-9
         assert np.allclose(printed, expected, rtol=0, atol=limit, equal_nan=True), row
 
@@ -76,7 +76,7 @@ def test_each_number_reads_back(name):
 
 @pytest.mark.parametrize("name", OF_ML_DTYPES)
 def test_fewer_digits_would_be_another_number(name):
-    """Than those of the number to six digits, which mostly is the number itself."""
+    """Fewer digits give another number than six do, which mostly is the number itself."""
     array = all_numbers(name)
 
     for number, word in zip(array.astype(np.float64).tolist(), texts(array)):

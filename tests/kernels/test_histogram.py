@@ -18,7 +18,7 @@ STATISTICS = [*LIMITS, "mean", "deviation"]
 
 
 def draw_array(rng, dtype):
-    """With any strides, also negative ones and 0."""
+    """Draws an array with any strides, also negative ones and 0."""
     shape = [rng.choice([1, 2, 3, 5, 17, 40]) for _ in range(rng.randrange(1, 5))]
     if rng.random() < .1:
         shape[rng.randrange(len(shape))] = rng.choice([0, 200, 3000])
@@ -158,9 +158,9 @@ def test_in_the_background():
 
 
 def expected_statistic(array, name, axes):
-    """In doubles alone, which is all that some systems have. The sums of integers are exact; floats
-    are counted from a number of each slice, and lie side by side, so that NumPy adds them in
-    pairs."""
+    """Computes in doubles alone, which is all that some systems have. The sums of integers are
+    exact; floats are counted from a number of each slice, and lie side by side, so that NumPy adds
+    them in pairs."""
     shape = [n for i, n in enumerate(array.shape) if i not in axes]
     if array.size == 0:
         return np.full(shape, np.nan)
@@ -215,7 +215,7 @@ def test_offset_data(shape, dtype):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
 def test_few_numbers_that_are_not_finite(dtype, special):
-    """In some of the rows and columns, of which many lie side by side."""
+    """They are in some of the rows and columns, of which many lie side by side."""
     array = np.random.default_rng(5).standard_normal((300, 5000)).astype(dtype)
     array[0, 7] = array[200, 4000] = array[:, 2500] = array[11] = special
     view = Mtl.asview(array)

@@ -102,7 +102,7 @@ class Packed:
         return view[(low, ..., *turns)]
 
     def array(self, shape, layout):
-        """With an axis for the bits of an element."""
+        """Returns an array with an axis for the bits of an element."""
         strides = [stride * self.n_bits for stride in layout.strides]
         return np.ndarray((*shape, self.n_bits), np.uint8, self.bits.data,
                           layout.offset * self.n_bits, (*strides, 1))

@@ -161,7 +161,7 @@ def test_floats_are_rounded_once(name, dtype):
 
 @pytest.mark.parametrize("name", NARROW)
 def test_integers_are_rounded_once(name):
-    """Beside a midpoint of 64 bits, of which a double keeps 53."""
+    """The integers are next to a midpoint of 64 bits, of which a double keeps 53."""
     values = finite_values(name)
     values = values[(values >= 2**54) & (values < 2**63)]
     for below, above in zip(values[:-1].tolist(), values[1:].tolist()):

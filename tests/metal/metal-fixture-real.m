@@ -100,7 +100,7 @@ metal_fixture_ordinal (unsigned role)
 {
   @autoreleasepool
     {
-      /* Those of the double: unified, discrete, another discrete one, unified. */
+      /* The double has these: unified, discrete, another discrete one, unified. */
       const bool unified = role == 0 || role == 3;
       int ordinal = find_device (unified, role == 2 ? 1 : 0);
 
@@ -212,7 +212,7 @@ encode_change (id<MTLCommandBuffer> commands,
   [pipeline release];
 }
 
-/* By a blit, or where those want whole words, by a kernel. */
+/* Copies by a blit, or by a kernel if blits want whole words. */
 static void
 encode_copy (id<MTLCommandBuffer> commands,
              id<MTLBuffer>        dest,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Over Metal as it is there is nothing to switch and nothing that counts. A test that needs that is
- * added with add_double_test(), so that it is skipped: here it fails. */
+/* Metal itself has nothing to switch and nothing that counts. A test that needs that is added with
+ * add_double_test(), so that it is skipped: here it fails. */
 
 #pragma once
 

@@ -11,7 +11,7 @@ FILL, ADD = 0, 1  # operations of another library on the GPU
 
 
 def _library(name):
-    """That is in the process already: others than the build's are not meant."""
+    """Returns the library that is in the process already: it has to be the build's."""
     with open("/proc/self/maps") as maps:
         return ctypes.CDLL(next(line.split()[-1] for line in maps if f"/{name}" in line))
 

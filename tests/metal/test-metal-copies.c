@@ -379,7 +379,7 @@ cancel_and_resume (gpointer data)
   return NULL;
 }
 
-/* After the first piece, which the GPU was at. */
+/* The copy is cancelled after the first piece, which the GPU was at. */
 static void
 test_cancelled_midway (void)
 {

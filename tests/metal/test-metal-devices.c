@@ -188,7 +188,7 @@ check_machine (const Machine *machine)
     {
       g_assert_cmpint (mtl_device_has_unified_memory (g_list_nth_data (list, i + 1)), ==,
                        devices[i].unified);
-      /* By the double, the device and its place in the list. */
+      /* The double, the device and the list hold a reference each. */
       assert_references (metal_fixture_device (i), 3);
     }
 

@@ -128,7 +128,7 @@ test_alignment (void)
                          types[i].itemsize, offset);
 }
 
-/* For another device only a copy will do, wherever the elements begin. */
+/* Another device needs a copy, wherever the elements begin. */
 static void
 test_alignment_for_others (void)
 {

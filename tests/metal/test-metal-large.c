@@ -169,7 +169,7 @@ check_in_place (MtlError    code,
   free (memory);
 }
 
-/* Those in place count as well. */
+/* Buffers in place count as well. */
 static void
 test_many_buffers (void)
 {

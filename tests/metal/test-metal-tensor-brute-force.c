@@ -99,8 +99,8 @@ add_candidate (Search *search,
     search->candidates[search->n_candidates++] = candidate;
 }
 
-/* For a dimension of one, all that could make a difference: what there is, where the next
- * dimension begins, and those rounded up. */
+/* Adds all strides of a dimension of one that could make a difference: the view's, the place where
+ * the next dimension begins, and those rounded up. */
 static void
 add_candidates (Search *search)
 {

@@ -32,7 +32,7 @@ write_tensors (gsize n_between)
   return file;
 }
 
-/* By the GPU, which alone reaches the copy. */
+/* Copies with the GPU, which alone reaches the copy. */
 static void
 assert_gpu_copies (MtlStridedView *view,
                    double          first,

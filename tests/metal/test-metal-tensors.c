@@ -198,7 +198,7 @@ test_types (void)
     }
 }
 
-/* Before macOS 26, and as a program hears of the version that was built with an older SDK. */
+/* Tests systems before macOS 26, and the version that a program of an older SDK hears. */
 static void
 test_systems (void)
 {

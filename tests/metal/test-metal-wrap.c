@@ -534,7 +534,7 @@ test_memory_refused_by_metal (void)
   g_assert_cmpuint (metal_double_live_of_class ("MtlMetalLease"), ==, n_leases);
 }
 
-/* In place it is too large, and the copy is too. */
+/* The memory is too large in place, and so is the copy. */
 static void
 test_memory_too_large (void)
 {

@@ -24,7 +24,7 @@ function testDevices(name, callback) {
         test(`${name} (${device.get_name()})`, () => callback(device));
 }
 
-// In each storage mode that the device has.
+// Runs a test in each storage mode that the device has.
 function testModes(name, callback) {
     for (const device of devices) {
         for (const mode of [SHARED, MANAGED, PRIVATE].filter(m => device.supports_storage_mode(m)))

@@ -38,14 +38,14 @@ void add_test_for_modes (string path, Mtl.StorageMode[] modes, ModeTest test) {
 	}
 }
 
-/* In each storage mode that the device has. */
+/* Adds a test for each storage mode that the device has. */
 void add_mode_test (string path, ModeTest test) {
 	add_test_for_modes (path, {
 		Mtl.StorageMode.SHARED, Mtl.StorageMode.MANAGED, Mtl.StorageMode.PRIVATE
 	}, test);
 }
 
-/* In each whose memory the host reaches. */
+/* Adds a test for each mode whose memory the host reaches. */
 void add_reached_mode_test (string path, ModeTest test) {
 	add_test_for_modes (path, { Mtl.StorageMode.SHARED, Mtl.StorageMode.MANAGED }, test);
 }

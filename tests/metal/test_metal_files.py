@@ -26,7 +26,7 @@ def test_load(tmp_path, device, file_mode):
         assert view.get_device() is device
         assert view.get_buffer().get_storage_mode() == Mtl.StorageMode.SHARED
     assert file["b"].tolist() == VALUES.T.tolist()
-    # By the GPU, which alone reaches the copy.
+    # The GPU copies, as it alone reaches the copy.
     assert file["a"].to_device(device, Mtl.StorageMode.PRIVATE).tolist() == VALUES.tolist()
 
 

@@ -142,7 +142,7 @@ def find_wrong_lists(lists, files):
 
 
 def find_wrong_parts(text, viewer, files):
-    """Those of PKGBUILD: its viewer has the same files as the spec's."""
+    """Yields the faults of PKGBUILD's parts: its viewer has the same files as the spec's."""
     chosen = set()
     for line in re.findall(r'^ *set_aside viewer (.*)', text.replace('\\\n', ''), re.MULTILINE):
         for path in shlex.split(line):

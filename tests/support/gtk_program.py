@@ -135,7 +135,7 @@ class Program:
         return json.loads(answer)
 
     def wait(self, condition, what):
-        """Until it holds of what the window shows, which is given."""
+        """Waits until the condition holds of what the window shows, and returns that."""
         deadline = time.monotonic() + LIMIT
         while not condition(shown := self.ask()):
             assert time.monotonic() < deadline, (
@@ -186,7 +186,7 @@ class LiveProgram:
         self.environment = get_environment(screen, folder)
 
     def run(self, *arguments):
-        """Until it ends: what it prints."""
+        """Runs the program to its end, and returns its output."""
         result = subprocess.run([*self.command, *map(str, arguments)], env=self.environment,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
                                 encoding='utf-8')
@@ -194,7 +194,7 @@ class LiveProgram:
         return result.stdout
 
     def wait_for(self, is_shown, *arguments):
-        """Until the pixels of the screen are right."""
+        """Runs the program until the pixels of the screen are right."""
         process = subprocess.Popen([*self.command, *map(str, arguments)], env=self.environment,
                                    stderr=subprocess.DEVNULL)
         try:

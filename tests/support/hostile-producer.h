@@ -81,7 +81,7 @@ hostile_dims_new (HostileDims  self,
   return memcpy ((guint8 *) *block + self.shift, self.numbers, size);
 }
 
-/* With another version, only the deleter is where it was. */
+/* Makes a tensor. With another version, only the deleter is where it was. */
 static inline HostileExport *
 hostile_export_new (HostileProducer *producer,
                     HostileDims      shape,

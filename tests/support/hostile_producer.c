@@ -25,7 +25,7 @@ typedef struct
   GSList *kept; /* exports without a deleter */
 } Producer;
 
-/* Those of a tuple, which the caller frees, or None. */
+/* Returns the numbers of a tuple, which the caller frees, or none. */
 static HostileDims
 get_dims (PyObject *tuple,
           gboolean  is_misaligned)

@@ -166,7 +166,7 @@ def draw_range(rng, array):
         return 0, 0, 1, 1
     axis = below(rng, array.ndim)
     start, stop, step = draw_slice(rng, array.shape[axis]).indices(array.shape[axis])
-    # Before the first element there is no index but one that is clamped.
+    # No index leads before the first element but one that is clamped.
     return axis, *(-2**63 if step < 0 and bound == -1 else bound for bound in (start, stop)), step
 
 

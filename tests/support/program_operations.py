@@ -33,7 +33,7 @@ MAX_BYTES = 100_000
 # An older NumPy's truth values are not known to DLPack.
 KNOWN_TO_DLPACK = NUMPY[0 if NUMPY_ASKS_FOR_DEVICES else 1:]
 ORDERS = {"C": Mtl.Order.C, "F": Mtl.Order.F, "K": Mtl.Order.K, "A": Mtl.Order.ANY}
-# In memory, as each file waits until it is on the disk.
+# The folder is in memory, as each file waits until it is on the disk.
 FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 
 
@@ -192,7 +192,7 @@ def as_read_only(pool, pair):
 
 
 def has_known_buffer(pair):
-    """Without elements it may begin anywhere."""
+    """True if the place in the buffer is known: without elements it may be anywhere."""
     return pair.array.size > 0 and pair.buffer_is_known
 
 
@@ -306,7 +306,7 @@ def to_device(pool, pair, is_host):
 
 @operation(1, VIEW)
 def new_zeros_like(pool, pair):
-    """With the same strides, where these leave no gaps. A device's tensor without elements that
+    """The strides are the same if these leave no gaps. A device's tensor without elements that
     comes in has no memory, which would tell the storage mode."""
     if pair.ours.get_buffer().get_storage_mode() == Mtl.StorageMode.FOREIGN:
         pool.must_refuse(lambda: Mtl.StridedView.new_zeros_like(pair.ours), NotImplementedError)
@@ -468,7 +468,7 @@ def copy_from(pool, pair, source):
 
 @operation(3, ARRAY, draw=lambda rng, pair: (*draw_index(rng, pair.array), below(rng, 4000)))
 def set_array(pool, pair, index, start):
-    """By NumPy, into memory that a view shares."""
+    """NumPy writes into memory that a view shares."""
     value = take_numbers(NAMES[pair.array.dtype], 1, start)
 
     def ours():
@@ -551,7 +551,7 @@ def copy_bytes(pool, pair, source, offset, source_offset, size):
 
 @operation(3, VIEW, VIEW, VIEW, VIEW)
 def copy_together(pool, pair, source, other, others_source):
-    """By two threads, where neither writes what the other one uses."""
+    """Two threads copy, if neither writes what the other one uses."""
     copies = [(pair, source), (other, others_source)]
     for (dest, origin), used in zip(copies, (copies[1], copies[0])):
         if dest.repeats or dest.is_read_only or any(shares(dest, each) for each in used):

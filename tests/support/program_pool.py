@@ -286,7 +286,7 @@ class Pool:
             raise Mismatch(f"refused: {error!r}") from error
 
     def must_refuse(self, function, *classes):
-        """With one of these; with another error it does not refuse for the right reason."""
+        """The function has to raise one of these; another error is not the right reason."""
         try:
             self.call_ours(function)
         except classes:

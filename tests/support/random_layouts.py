@@ -79,7 +79,7 @@ def draw_deep_case(rng):
 
 
 def draw_even_case(rng):
-    """With an axis along which elements often make larger ones."""
+    """Draws a case with an axis along which elements often make larger ones."""
     shape = [pick(rng, (2, 3, 4, 6, 8)) for _ in range(1 + below(rng, 3))]
     strides = [pick(rng, (8, 4, -4, 12, 16, -24, 0, 2, 5)) for _ in shape]
     strides[below(rng, len(shape))] = 1
@@ -132,7 +132,7 @@ def make_ours(case):
 
 
 def strides_differ(array, ours):
-    """Those of extents below 2 lead nowhere."""
+    """True if strides differ; those of extents below 2 lead nowhere."""
     itemsize = array.itemsize
     strides = tuple([stride * itemsize for stride in ours.strides])
     return strides != array.strides and any(

@@ -347,7 +347,7 @@ def place_buffer(rng, self):
 
 
 def bytes_of(self):
-    """Those of the elements in C order, without gaps."""
+    """Returns the bytes of the elements in C order, without gaps."""
     shape, strides = describe_buffer(self)
     places = [self.origin]
     for extent, stride in zip(shape, strides):

@@ -12,7 +12,7 @@ except ImportError:
     ml_dtypes = None
 
 MAX_VOLUME = 600
-# By what a header of safetensors has; as NumPy or ml_dtypes has them.
+# NumPy's or ml_dtypes' names of the types in a header of safetensors.
 SAFETENSORS = {"BOOL": "bool", "I8": "int8", "U8": "uint8", "I16": "int16", "U16": "uint16",
                "I32": "int32", "U32": "uint32", "I64": "int64", "U64": "uint64",
                "F16": "float16", "F32": "float32", "F64": "float64", "C64": "complex64",
@@ -117,7 +117,7 @@ def draw_strided(rng, array):
 
 
 def assert_same(view, array, where):
-    """In element type, shape, and all bits."""
+    """Checks that element type, shape, and all bits are the same."""
     if array.dtype.kind == "V" and array.dtype.isbuiltin != 2:
         # The buffer protocol has no format for bytes without a meaning.
         assert str(view.dtype) == f"opaque_handle{8 * array.itemsize}", where

@@ -7,7 +7,7 @@
 #include "test-files.h"
 #include "zip-writer.h"
 
-/* With a header and data, which have a size of their own. */
+/* Writes a file of a header and data, which have a size of their own. */
 static inline GFile *
 write_safetensors (TestFolder    *folder,
                    const char    *name,

@@ -208,7 +208,7 @@ zeros_on (MtlDevice    *device,
   return view;
 }
 
-/* In the default device's memory. */
+/* Makes zeros in the default device's memory. */
 static inline MtlStridedView *
 new_zeros (MtlDType      dtype,
            const gint64 *shape,
@@ -308,7 +308,7 @@ reinterpret (MtlStridedView *view,
   return other;
 }
 
-/* For a GDestroyNotify: how often it was called. */
+/* Counts calls as a GDestroyNotify. */
 static inline void
 count_call (gpointer counter)
 {

@@ -45,7 +45,7 @@ function typeOf(arg) {
     return ask('arg', isOld ? 'get_type' : 'get_type_info', arg);
 }
 
-// Those that JavaScript passes: not the lengths of arrays, nor the data of
+// The kinds of the arguments that JavaScript passes: not the lengths of arrays, nor the data of
 // callbacks.
 function kindsOf(func) {
     const all = argsOf(func);

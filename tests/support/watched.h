@@ -4,7 +4,8 @@
 
 #include <glib-object.h>
 
-/* For g_object_weak_ref(): how many objects are finalized, and whether by another thread. */
+/* Counts, for g_object_weak_ref(), the objects that are finalized, and notes if another thread does
+ * it. */
 typedef struct
 {
   GThread *thread;

@@ -341,7 +341,7 @@ def check_code(start, folder):
 
 
 def check_files(start, folder):
-    """Those that cannot be opened, several, dropped ones."""
+    """Opens files that cannot be opened, several, and dropped ones."""
     for name, part in {'cut': 'cut', 'text': 'text', 'none': 'none', '.': str(folder)}.items():
         with Viewer(start, folder / name) as viewer:
             shown = viewer.wait_for_text('This File Cannot Be Opened')
@@ -484,7 +484,7 @@ def check_shortened(start, folder):
             viewer.do('select', row)
             viewer.wait_for_text('The file has become shorter')
 
-    # Those of a model are not watched.
+    # The files of a model are not watched.
     index = folder / 'parts.safetensors.index.json'
     members = [folder / f'part-{number}.safetensors' for number in (1, 2)]
     for number, member in enumerate(members):

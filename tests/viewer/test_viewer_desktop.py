@@ -79,7 +79,7 @@ def check_metainfo(files, folder):
 
 
 def check_kinds_of_files(files, folder):
-    """By names, and by first bytes where these are safe."""
+    """Files are recognised by names, and by first bytes if these are safe."""
     need('update-mime-database', 'gio')
     data = folder / 'mime-data'
     packages = data / 'mime' / 'packages'
@@ -142,7 +142,7 @@ class Session:
 
 
 def check_session(files, folder):
-    """In a process of its own, as the address of the bus is asked for once."""
+    """This runs in a process of its own, as the address of the bus is asked for once."""
     need('dbus-daemon', 'gdbus', 'Xvfb')
     if not any(pathlib.Path(name, 'at-spi-bus-launcher').exists()
                for name in ('/usr/libexec', '/usr/lib/at-spi2-core')):

@@ -14,7 +14,7 @@ const names = Object.keys(Mtl).filter(name => {
         type, GObject.TypeFlags.ABSTRACT);
 });
 
-// Those of GObject are left out, and what waits for a callback.
+// Methods of GObject are left out, and those that wait for a callback.
 function* methodsOf(object) {
     for (let from = object; from !== GObject.Object.prototype; from = Object.getPrototypeOf(from)) {
         for (const name of Object.getOwnPropertyNames(from)) {

@@ -152,7 +152,7 @@ const SHARING = `
     StridedView.squeeze StridedView.squeeze_axes StridedView.swap_axes StridedView.transpose
     StridedView.unsqueeze`.trim().split(/\s+/);
 
-// Those that allocate, each with a call.
+// Functions that allocate, each with a call.
 const {HOST} = Mtl.StorageMode;
 const small = Mtl.StridedView.new_zeros(host, 'float32', [2]);
 const ALLOCATING = {

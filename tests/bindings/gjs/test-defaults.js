@@ -134,7 +134,7 @@ test('what is left out is the default', () => {
     ok(n > 30, `${n}`);
 });
 
-// Those that come last, and can be left out in all functions.
+// Parameters that come last, and can be left out in all functions.
 const EVERYWHERE = ['Cancellable', 'FileProgressCallback', 'AsyncReadyCallback'];
 
 function load(namespace) {

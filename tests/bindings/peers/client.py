@@ -117,7 +117,7 @@ class Client:
         return ctypes.string_at(self.address(array), size)
 
     def clone(self, array):
-        """In memory of the client's own, if it makes any."""
+        """Returns a copy in memory of the client's own, if it makes any."""
         return array
 
     def write(self, array, value):

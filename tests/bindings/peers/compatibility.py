@@ -13,7 +13,7 @@ from pathlib import Path
 
 ORDER = ["NumPy", "PyTorch", "JAX", "MLX", "tvm-ffi", "nanobind", "cuda.core", "mpi4py",
          "safetensors", "ml_dtypes"]
-# Those with a line for each call, in a table of their own at the end.
+# The clients with a line for each call, in a table of their own at the end.
 CALLED = ["Matplotlib", "pandas", "xarray", "dask", "SciPy", "Numba", "NetworkX", "scikit-image",
           "Pillow", "OpenCV", "imageio", "h5py", "cffi", "Python"]
 CALLS = "What else takes views"

@@ -279,7 +279,7 @@ def fromarray(view):
 
 
 class RefusesByOpencv(Refuses):
-    """With an exception whose name says little without the module's."""
+    """Refuses with an exception whose name says little without the module's."""
 
     def __init__(self, match):
         try:

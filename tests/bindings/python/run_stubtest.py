@@ -97,7 +97,7 @@ def replace_all(module):
 
 
 def is_of_numpy(cls, name):
-    """Those of other versions of NumPy may not be in the hints."""
+    """True if it is one of NumPy's: methods of other versions may not be in the hints."""
     doc = getattr(inspect.getattr_static(cls, name), "__doc__", None)
     return isinstance(doc, str) and doc.startswith(("Does the same as numpy.", "That of numpy.ndarray:"))
 

@@ -93,7 +93,7 @@ def test_what_has_no_interface():
 
 
 def test_numpy_still_takes_buffers():
-    """And so it does where it would have a choice."""
+    """NumPy takes the buffer although it could take the interface."""
     view = iota(2, 3)
     array = np.asarray(view)
     base = array

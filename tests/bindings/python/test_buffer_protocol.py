@@ -129,7 +129,7 @@ for name in ("bfloat16", "float8_e4m3fn", "float4_e2m1fn", "int4"):
 
 
 def test_without_ml_dtypes():
-    """In a process that cannot import it."""
+    """Runs a process that cannot import it."""
     said = subprocess.run([sys.executable, "-c", WITHOUT_ML_DTYPES], check=True, text=True,
                           capture_output=True).stdout.splitlines()
     assert said == [f"NumPy needs ml_dtypes for {name}, but it is not installed"

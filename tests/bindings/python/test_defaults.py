@@ -68,7 +68,7 @@ REQUIRED = {
     "TensorFileEntry.check": [],
 }
 
-# Those that are other functions in Python, by NumPy's names, or whose arguments are others.
+# Functions that are others in Python, by NumPy's names, or whose arguments are others.
 OWN = {"StridedView.flatten", "MtlGst.video_caps_from_view"}
 
 
@@ -136,7 +136,7 @@ def test_what_is_left_out_is_the_default(name, owners):
 
 
 def check_signature(namespace, name):
-    """Those that are written in Python have one."""
+    """Functions that are written in Python have a signature."""
     module = __import__("gi.repository", fromlist=[namespace])
     try:
         function = functools.reduce(getattr, name.split("."), getattr(module, namespace))

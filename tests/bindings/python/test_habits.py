@@ -75,7 +75,7 @@ def names_of(convert):
 
 
 def plain(value):
-    """In a form that can be compared, with the types of elements."""
+    """Returns a value that can be compared, with the types of elements."""
     if isinstance(value, Mtl.StridedView):
         value = np.asarray(value)
     if isinstance(value, np.generic):

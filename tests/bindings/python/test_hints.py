@@ -28,13 +28,13 @@ def mypy(tmp_path_factory):
 
 
 def find_hints():
-    """Beside the override: where an installation has them, and the build."""
+    """Returns the hints beside the override: installations and builds have them there."""
     path = pathlib.Path(sys.modules["gi.overrides.Mtl"].__file__).parents[2]
     return path / "gi-stubs" / "repository" / "Mtl.pyi"
 
 
 def find_namespaces():
-    """That of the library, and those of the bridges that this build has."""
+    """Returns the namespaces of the library, and of the bridges that this build has."""
     return sorted(path.stem for path in find_hints().parent.glob("Mtl*.pyi"))
 
 

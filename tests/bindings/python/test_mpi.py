@@ -29,7 +29,7 @@ ENVIRONMENT = {
 }
 
 
-# That of the Open MPI which mpi4py finds beside it, if it is installed there.
+# The program of the Open MPI which mpi4py finds beside it, if it is installed there.
 MPIRUN = shutil.which("mpirun", path=os.pathsep.join([os.path.dirname(sys.executable),
                                                       os.environ["PATH"]]))
 

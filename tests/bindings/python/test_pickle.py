@@ -646,8 +646,9 @@ LENGTH_BYTES = {pickletools.TAKEN_FROM_ARGUMENT1: 1, pickletools.TAKEN_FROM_ARGU
 
 
 def places_in_arguments(data):
-    """Without those of lengths and ends of lines, so that the opcodes stay: for some that damage
-    would make of text, Python's own module reserves any number of bytes."""
+    """Returns the places of arguments, but not of lengths and ends of lines, so that the opcodes
+    stay: for some that damage would make of text, Python's own module reserves any number of
+    bytes."""
     places = []
     operations = [(opcode, place) for opcode, _, place in pickletools.genops(data)]
     for (opcode, place), (_, end) in zip(operations, operations[1:]):

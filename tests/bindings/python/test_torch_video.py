@@ -22,8 +22,9 @@ FRAMES = 4
 WIDTH, HEIGHT = 320, 240
 
 
-# In a process of its own, because Debian 12's GStreamer brings a libunwind, with which the
-# exceptions of C++ libraries that are loaded later end the process: JAX, in other tests, throws.
+# This runs in a process of its own, because Debian 12's GStreamer brings a libunwind, with which
+# the exceptions of C++ libraries that are loaded later end the process: JAX, in other tests,
+# throws.
 DECODE = f"""
 import sys
 import gi

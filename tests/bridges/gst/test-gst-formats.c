@@ -12,7 +12,7 @@ static const struct
 
 typedef void (* FormatFunc) (const GstVideoFormatInfo *format);
 
-/* By names, since the running GStreamer may know more formats than the one compiled with. */
+/* Goes by names, since the running GStreamer may know more formats than the one compiled with. */
 static void
 for_each_format (FormatFunc func)
 {

@@ -12,14 +12,14 @@
 #define HAS_RELATED_TENSORS 1
 #endif
 
-/* Those that caps have a name for. */
+/* Types that have a name in caps. */
 static const MtlDType named_dtypes[] = {
   MTL_DTYPE_INT4, MTL_DTYPE_INT8, MTL_DTYPE_INT16, MTL_DTYPE_INT32, MTL_DTYPE_INT64,
   MTL_DTYPE_UINT4, MTL_DTYPE_UINT8, MTL_DTYPE_UINT16, MTL_DTYPE_UINT32, MTL_DTYPE_UINT64,
   MTL_DTYPE_FLOAT16, MTL_DTYPE_FLOAT32, MTL_DTYPE_FLOAT64, MTL_DTYPE_BFLOAT16,
 };
 
-/* Those that tensors have since GStreamer 1.28. */
+/* Types that tensors have since GStreamer 1.28. */
 static const MtlDType unnamed_dtypes[] = {
   MTL_DTYPE_BOOL, MTL_DTYPE_COMPLEX64, MTL_DTYPE_COMPLEX128, MTL_DTYPE_FLOAT8_E4M3FN,
   MTL_DTYPE_FLOAT8_E4M3FNUZ, MTL_DTYPE_FLOAT8_E5M2, MTL_DTYPE_FLOAT8_E5M2FNUZ,

@@ -372,7 +372,7 @@ test_parts_of_frames (void)
                     TRUE);
 }
 
-/* In a memory each, which arrive with a meta that says where they are. */
+/* Each plane is in a memory of its own, and arrives with a meta that says where it is. */
 static void
 test_planes (void)
 {

@@ -317,7 +317,7 @@ const tests = {
             [22, 23, 24]);
         MtlGst.map(buffer, RGB, WRITE, view => view.fill(0));
 
-        // Without map(), nobody knows when the view ends.
+        // Without map(), the end of the view is not known.
         let view = MtlGst.view_from_buffer_with_caps(buffer, RGB);
         throwsMtl('READ_ONLY', 2, () =>
             MtlGst.view_from_buffer_with_caps(buffer, RGB, 0, WRITE));

@@ -9,7 +9,7 @@ static GCond cond;
 static GThread *worker; /* that allocated memory for a result */
 static gboolean is_allowed;
 
-/* In place of the library's: results begin with it. */
+/* Replaces the library's function, with which results begin. */
 MtlStridedView *
 mtl_strided_view_new_uninitialized (MtlDevice       *device,
                                     MtlDType         dtype,

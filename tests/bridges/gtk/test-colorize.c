@@ -26,7 +26,7 @@ colorize (MtlStridedView *view,
   return pixels;
 }
 
-/* In whole numbers. */
+/* Computes a color in whole numbers. */
 static int
 get_color (MtlGtkColorMap color_map,
            int            step,

@@ -40,7 +40,7 @@ fail (int number)
   return -1;
 }
 
-/* In place of the C library's. */
+/* Replaces the C library's function. */
 int
 ioctl (int           fd,
        unsigned long request,

@@ -238,7 +238,7 @@ test_color_states (void)
 
 #endif
 
-/* In whole numbers: each color of each opacity. */
+/* Checks each color of each opacity, in whole numbers. */
 static void
 test_all_opacities (void)
 {

@@ -120,7 +120,7 @@ test_formats_of_channels (void)
           n_found++;
         }
 
-  /* Those of RGB are found with either. */
+  /* Formats of RGB are found with either. */
   g_assert_cmpint (n_found, >=, 18 + 5);
 }
 
@@ -315,7 +315,7 @@ test_one_row (void)
     }
 }
 
-/* By brute force: which element each channel of the copy must have. */
+/* Finds by brute force which element each channel of the copy must have. */
 static void
 assert_copied (MtlStridedView *copy,
                MtlStridedView *view,

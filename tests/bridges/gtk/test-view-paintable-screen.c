@@ -30,7 +30,7 @@ write_random (MtlStridedView *view,
       data[y * WIDTH * 3 + x] = g_test_rand_int_range (0, 256);
 }
 
-/* At its own size, where every pixel is drawn as it is. */
+/* Draws it at its own size, where every pixel is drawn as it is. */
 static gboolean
 is_drawn (GskRenderer  *renderer,
           GdkPaintable *paintable,

@@ -401,7 +401,7 @@ test_only_rectangle (void)
   g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
   g_autoptr (MtlStridedView) view = zeros_new (&formats[4], 9, 9);
 
-  /* Until all copies are up to date but for a corner. */
+  /* Brings all copies up to date but for a corner. */
   set_view (paintable, view, &formats[4]);
   for (int i = 0; i < 3; i++)
     invalidate (paintable, &(GdkRectangle) { 8, 8, 1, 1 });
@@ -422,7 +422,7 @@ static struct
   cairo_region_t *region;
 } update;
 
-/* In place of GTK's, which it then calls. */
+/* Replaces GTK's function, which it then calls. */
 GdkTexture *
 gdk_memory_texture_builder_build (GdkMemoryTextureBuilder *builder)
 {
@@ -781,7 +781,7 @@ test_color_map (void)
   assert_shows (paintable, image, RGBA);
 }
 
-/* Those of one's own, with and without opacity, replace a map, and the other way round. */
+/* Color maps of one's own, with and without opacity, replace a map, and the other way round. */
 static void
 test_colors (void)
 {
@@ -862,7 +862,7 @@ assert_wrong_values_refused (MtlGtkViewPaintable *paintable,
                   MTL_ERROR_INVALID_ARGUMENT, "98 & MtlGtkChannels");
 }
 
-/* At once, also where they are not needed yet. */
+/* Wrong values are refused at once, also if they are not needed yet. */
 static void
 test_wrong_values (void)
 {
@@ -898,7 +898,7 @@ typedef struct
   double low, high;
 } Settings;
 
-/* By the methods, which return errors. */
+/* Makes a paintable by the methods, which return errors. */
 static MtlGtkViewPaintable *
 create_checked (const Settings  *settings,
                 GError         **error)

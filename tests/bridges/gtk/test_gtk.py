@@ -541,7 +541,7 @@ class DmabufTest(unittest.TestCase):
 
 @unittest.skipUnless(shutil.which('Xvfb'), 'Xvfb is not installed')
 class ScreenTest(unittest.TestCase):
-    """On a screen of its own, which ends with its last client."""
+    """Tests on a screen of their own, which ends with its last client."""
 
     @classmethod
     def setUpClass(cls):

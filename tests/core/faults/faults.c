@@ -41,7 +41,7 @@ is_chosen (FaultCalls call)
   return armed != NULL && (armed->calls & call) != 0 && g_atomic_int_add (&n_before, -1) == 0;
 }
 
-/* With errno. */
+/* Sets errno if the call is to fail. */
 static gboolean
 fails (FaultCalls call)
 {

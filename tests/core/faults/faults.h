@@ -53,8 +53,8 @@ typedef struct
   gpointer data;
 } FaultCase;
 
-/* Between the two, the call number @n of those that the fault is of fails; whether there
- * was one. */
+/* Between the two, call number @n of the fault's calls fails. The second one returns TRUE if there
+ * was such a call. */
 void     faults_arm             (const Fault     *fault,
                                  guint            n);
 gboolean faults_disarm          (void);
@@ -62,8 +62,8 @@ gboolean faults_disarm          (void);
 /* Sets the file system that the files seem to be on, as f_type of statfs(); 0 for the real one. */
 void     faults_set_file_system (guint32          magic);
 
-/* For each fault, lets call number 0, 1, 2, … of its calls fail, until there are no
- * more of them in a run. Gives how many failed. */
+/* Lets call number 0, 1, 2, … of each fault's calls fail, until there are no more of them in a run.
+ * Returns the number of failures. */
 guint    faults_try_each        (const FaultCase *self,
                                  const Fault     *faults,
                                  gsize            n_faults);

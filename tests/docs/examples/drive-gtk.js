@@ -11,7 +11,7 @@ let InputStream, OutputStream;
 try {
     ({InputStream, OutputStream} = imports.gi.GioUnix);
 } catch {
-    // Before GLib 2.80.
+    // These are the names before GLib 2.80.
     [InputStream, OutputStream] = [Gio.UnixInputStream, Gio.UnixOutputStream];
 }
 
@@ -60,7 +60,7 @@ function describe(window) {
 const answers = OutputStream.new(1, false);
 
 function readNext(commands) {
-    // After all else that there is to do.
+    // The command comes after everything else that there is to do.
     commands.read_line_async(GLib.PRIORITY_LOW, null, answerLine);
 }
 

@@ -220,7 +220,7 @@ def get_window():
 
 
 def read_next(commands):
-    # After all else that there is to do.
+    # The command comes after everything else that there is to do.
     commands.read_line_async(GLib.PRIORITY_LOW, None, answer_line)
 
 

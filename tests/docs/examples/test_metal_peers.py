@@ -27,7 +27,7 @@ written by PyTorch to MLX's memory, read here: [5.0, 5.0, 5.0, 5.0]
 written by PyTorch to MLX's memory, read by MLX: [5.0, 5.0, 5.0, 5.0]
 '''
 
-# By what is missing: the devices, STAND_IN, the output, the beginning of the message.
+# Cases by what is missing: the devices, STAND_IN, the output, the beginning of the message.
 CASES = {
     'a device': ('none', '', *NO_METAL),
 }

@@ -286,6 +286,6 @@ def cases():
 
 
 def verdicts():
-    """By the name of the case."""
+    """Returns the verdicts by the names of the cases."""
     with open(VERDICTS, newline="", encoding="utf-8") as file:
         return {row["case"]: Verdict(**row) for row in csv.DictReader(file)}

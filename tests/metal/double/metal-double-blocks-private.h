@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Between the copies of the Blocks runtime and the double. */
+/* The interface between the copies of the Blocks runtime and the double. */
 
 #pragma once
 

@@ -237,7 +237,7 @@ void md_heap_unreserve (MDHeap *heap, size_t size);
 }
 @end
 
-/* On the GPU: false after the GPU's timeout. */
+/* The GPU's wait: false after its timeout. */
 bool md_event_await (MDSharedEvent *event, uint64_t value);
 void md_event_signal (MDSharedEvent *event, uint64_t value);
 /* Threads and GPUs that wait for an event; under md_lock. */
@@ -317,7 +317,7 @@ typedef struct
 + (MDCommandBuffer *) newOnQueue: (MDCommandQueue *) q retaining: (bool) retaining;
 - (bool) mayEncode: (const char *) what;
 - (void) addOperation: (MDOperation) operation;
-/* On the queue's thread, which has no autorelease pool. */
+/* Runs on the queue's thread, which has no autorelease pool. */
 - (void) execute;
 @end
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Without anybody who waits, work stays undone for so long. */
+/* Work stays undone for this time if no one waits for it. */
 #define LAZINESS_MS 15
 /* A full queue with nothing committed stays full: told after so long. */
 #define FULL_QUEUE_MS 500

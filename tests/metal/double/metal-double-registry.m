@@ -135,7 +135,7 @@ metal_double_set_zombies (bool yes)
   pthread_mutex_unlock (&md_lock);
 }
 
-/* Without a pool, what Metal autoreleases leaks. */
+/* Objects that Metal autoreleases leak without a pool. */
 bool
 md_need_pool (const char *what)
 {
@@ -523,7 +523,7 @@ metal_double_live (const char *class_name)
   return n;
 }
 
-/* Those that are still alive belong to nobody's count from here on. */
+/* Forgets the objects that are still alive: no count has them from here on. */
 static size_t
 forget_living (bool tell)
 {

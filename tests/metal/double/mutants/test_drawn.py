@@ -47,7 +47,8 @@ def test_same_seed():
 
 
 def test_widths():
-    """In bodies, signatures, structs, and in headers with the declaration of a function."""
+    """Widths change in bodies, signatures, structs, and in headers with the declaration of a
+    function."""
     kinds = drawn.all_mistakes(ROOT)
     assert set(kinds) == {"call left out", "constant", "operator", "order of calls", "width",
                           "width outside"}

@@ -174,7 +174,7 @@ test_lazy (void)
   end ();
 }
 
-/* And soon enough where somebody waits, also for the ones before. */
+/* Commands run soon if the program waits for them, and so do the ones before. */
 static void
 test_eager (void)
 {

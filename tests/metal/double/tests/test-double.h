@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* For the tests of the double itself. */
+/* Helpers of the tests of the double itself. */
 
 #pragma once
 
@@ -43,7 +43,7 @@ end (void)
   g_assert_cmpuint (metal_double_shutdown (), ==, 0);
 }
 
-/* That a statement is exactly one violation, which says so. */
+/* Asserts that a statement is exactly one violation, which says so. */
 #define assert_violates(statement, text) \
   G_STMT_START \
     { \

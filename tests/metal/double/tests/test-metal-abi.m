@@ -388,7 +388,7 @@ check_signature (const Signature *expected)
   return false;
 }
 
-/* That a device itself answers, where there is one. */
+/* Checks that a device itself answers, if there is one. */
 static bool
 check_device (void)
 {
