@@ -61,7 +61,7 @@ class Books:
         return root.parent if root in self.addresses else root
 
     def find_fault(self, path, link):
-        """Returns what is wrong with a link on a page, or None."""
+        """Returns the fault of a link on a page, or None."""
         parts = urllib.parse.urlsplit(link)
         if parts.scheme:
             return None

@@ -189,7 +189,7 @@ def all_names(root):
 
 
 def read_survivors(root):
-    """The names of those that change nothing that can be seen. What is indented says why."""
+    """The names of those that change nothing that can be seen. Indented lines say why."""
     names = {line for line in SURVIVORS.read_text().splitlines()
              if line and not line.startswith((" ", "#"))}
     gone = names - all_names(root)

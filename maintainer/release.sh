@@ -7,7 +7,7 @@
 
 set -euo pipefail
 
-# What to do, in this order. The versions are always checked.
+# The steps, in this order. The versions are always checked.
 steps=(versions interface tests build tarball docs packages sdist recipes sums)
 
 recipes=(arch conda fedora flatpak homebrew)

@@ -54,7 +54,7 @@ filter (GstPad          *pad,
   g_autoptr (GError) error = NULL;
   GstBuffer *buffer;
 
-  /* Copies nothing, as nobody else has the frame yet. */
+  /* Copies nothing, as the frame has no other user yet. */
   buffer = gst_buffer_make_writable (gst_pad_probe_info_get_buffer (info));
   GST_PAD_PROBE_INFO_DATA (info) = buffer;
 

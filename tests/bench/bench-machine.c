@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The bandwidths of the machine, by the size of what is gone through: copy_limit.py computes the
- * least time of a copy from them. */
+/* The bandwidths of the machine, by the size of the memory: copy_limit.py computes the least time
+ * of a copy from them. */
 
 #include <time.h>
 
@@ -181,7 +181,7 @@ get_seconds (void)
   return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
-/* The least seconds for so many bytes, a multiple of 256, of memory that begins with a line. */
+/* The least seconds for that many bytes, a multiple of 256, of memory that begins with a line. */
 double
 time_way (char       *dest,
           const char *source,

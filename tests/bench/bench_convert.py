@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Conversions against the same ones of NumPy and PyTorch: GB/s of what is read and written, on
-one thread, the best of several rounds taken in turn, and ratios."""
+"""Conversions against the same ones of NumPy and PyTorch: GB/s of bytes read and written, on one
+thread, the best of several rounds taken in turn, and ratios."""
 
 import sys
 import time

@@ -25,7 +25,7 @@ from drawn_layouts import offset_bounds  # noqa: E402
 ROUND = 2e-3
 ROUNDS, MORE_ROUNDS = 5, 10
 LEAST_ROUNDS, LONGEST = 3, 3
-# A peer so many times as slow as the other one takes part in no further round.
+# A peer that takes this many times as long as the other one takes part in no further round.
 HOPELESS = 2
 
 

@@ -71,7 +71,7 @@ def write(path, header, data=b""):
 
 
 def save_sparse(path, size):
-    """One tensor of so many bytes, none of them on the disk."""
+    """Saves one tensor of that many bytes, none of them on the disk."""
     header = json.dumps({"a": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}})
     write(path, header.encode())
     os.truncate(path, path.stat().st_size + size)

@@ -19,7 +19,7 @@ def undo_ignored_signals():
 
 
 class Terminal:
-    """A program whose input and output is a terminal; what is in pipes is not."""
+    """A program whose input and output is a terminal, unless they are pipes."""
 
     def __init__(self, command, env=None, columns=100, cwd=None, **pipes):
         self.master, slave = pty.openpty()

@@ -81,7 +81,7 @@ def test_alignment(tmp_path):
 
 
 def test_bar_while_all_faults_are_looked_for(tmp_path):
-    """It is not in the way of what is told."""
+    """The bar is not in the way of the messages."""
     size = 2**25
     header = {"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
               "x": {"dtype": "U8", "shape": [1], "data_offsets": [4, 5]}}

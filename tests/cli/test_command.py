@@ -213,7 +213,7 @@ def test_bar_on_a_narrow_terminal(tmp_path):
 
 
 def test_wait_for_the_disk(tmp_path):
-    """It is said what is waited for, and not without waiting."""
+    """The text names the disk while it waits for it, and only then."""
     file = save_sparse(tmp_path / "a", 2**27)
     for options, told in ([], True), (["--no-sync"], False):
         text, status = show([MTLDL, "cp", file, tmp_path / "out", *options],
@@ -280,7 +280,7 @@ def test_page_has_all_options():
 
 
 def test_page_s_examples(tmp_path):
-    """They do what is said."""
+    """The examples do what the page says."""
     examples = re.findall(r"(?m)^ {5,7}(mtldl (?:.*\\\n +)?.*)$",
                           page_text().split("\nEXAMPLES")[1])
     assert len(examples) == 7

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Completion, by a bash that somebody types into."""
+"""Completion, by typing into bash."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Completion in zsh, by one that somebody types into."""
+"""Completion, by typing into zsh."""
 
 import os
 import pathlib

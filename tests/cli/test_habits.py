@@ -122,7 +122,7 @@ def test_a_part_is_missing(work):
 def test_paths_once(work):
     """Not before a message that names the file itself."""
     (work / "t.npy").write_bytes((work / "c.npy").read_bytes()[:-1])
-    folder = "/proc" if os.path.isdir("/proc") else "/dev" # nobody makes files there
+    folder = "/proc" if os.path.isdir("/proc") else "/dev" # no files are made there
     told = complaint("cp", "a.safetensors", f"{folder}/o.safetensors", cwd=work)
     assert told.count("o.safetensors") == 1
 

@@ -170,7 +170,7 @@ def test_commands(tmp_path):
 
 
 def test_damaged_files_are_no_others(tmp_path):
-    """The library says what is wrong with them."""
+    """The library's message says what is wrong with them."""
     path = save(tmp_path / "a.safetensors", {"x": np.array([1.0, 2.0])})
     content = path.read_bytes()
     for damaged in (content[:-1], content[:40],

@@ -121,7 +121,7 @@ def test_samples(tmp_path):
     assert losses(source, tmp_path / "b") == losses(source, tmp_path / "b", "-d", "float32") == {}
 
 
-# The largest finite number, and the smallest other than 0; what is too large becomes NaN.
+# The largest finite number, and the smallest other than 0; larger ones become NaN.
 SMALL_FLOATS = {"float8_e4m3fn": (448, 2**-9, "nan", True), "bfloat16": (None, None, None, True),
                 "float8_e4m3fnuz": (240, 2**-10, "nan", True),
                 "float8_e5m2": (57344, 2**-16, "infinite", True),

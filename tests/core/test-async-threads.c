@@ -484,8 +484,7 @@ test_cancelled_within (void)
   outcome_clear (&outcome);
 }
 
-/* Elements of which none is whole within another, though some may lie on one
- * another: of a byte, or of half a byte. */
+/* No element is whole within another, though some may lie on one another: bytes, or half bytes. */
 static MtlStridedView *
 new_unordered (MtlDType dtype,
                gint64   n,
@@ -637,7 +636,7 @@ memory_end (gpointer ended)
   g_main_context_wakeup (NULL);
 }
 
-/* Nobody is told, and nothing is left behind. */
+/* There are no reports, and nothing is left behind. */
 static void
 test_without_callbacks (void)
 {

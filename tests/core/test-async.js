@@ -23,7 +23,7 @@ function zeros(...shape) {
     return place(Mtl.StridedView.new_zeros(host, FLOAT32, shape));
 }
 
-// 0, 1, 2, … of which the rows are columns.
+// Numbers 0, 1, 2, … in rows that become columns.
 function transposedNumbers() {
     const numbers = new Float32Array(N_ROWS * N_COLUMNS).map((_, i) => i);
     return place(Mtl.StridedView.from(numbers).reshape([N_ROWS, N_COLUMNS])).transpose();

@@ -9,7 +9,7 @@ Mtl.StridedView zeros (int64[] shape) throws Error {
 	return place (new Mtl.StridedView.zeros (Mtl.Device.get_host (), Mtl.DType.FLOAT32, shape));
 }
 
-/* 0, 1, 2, … of which the rows are columns. */
+/* Numbers 0, 1, 2, … in rows that become columns. */
 Mtl.StridedView transposed_numbers () throws Error {
 	var values = new double[N_ROWS * N_COLUMNS];
 

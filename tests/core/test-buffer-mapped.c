@@ -260,7 +260,7 @@ test_no_mapped_file (TestFolder    *folder,
   assert_no_mapped_file (bare);
 }
 
-/* It is what was mapped, not what is there now. */
+/* The content is that of the file that was mapped, not of the one there now. */
 static void
 test_mapped_file_was_replaced (TestFolder    *folder,
                                gconstpointer  data)

@@ -374,8 +374,8 @@ test_foreign_far_away (void)
     }
 }
 
-/* A view of a buffer whose size nobody knows is not checked against it, but
- * its offsets still have to be numbers. */
+/* A view of a buffer of unknown size is not checked against it, but its offsets still have to be
+ * numbers. */
 static void
 test_foreign_view (void)
 {

@@ -257,7 +257,7 @@ draw_valid (Case *self)
     self->has_shape = happens (50);
 }
 
-/* Limits of what is valid. */
+/* Limits of valid tensors. */
 static void
 draw_limit (Case *self)
 {

@@ -67,7 +67,7 @@ test_fill_with_itself (void)
   g_assert_cmpmem (mtl_buffer_get_contents (buffer), 16, "cdefcdefcdefcdef", 16);
 }
 
-/* Memory of so many bytes that their bits do not fit: none is touched. */
+/* The bits of this memory cannot be counted in 64 bits: none is touched. */
 static void
 test_many_bytes (void)
 {

@@ -189,7 +189,7 @@ get_nibble (const guint8 *data,
   return data[i / 2] >> i % 2 * 4 & 0xf;
 }
 
-/* Elements of which two share a byte, by threads that are not to share any. */
+/* Pairs of elements share a byte, and the threads must not share any. */
 static void
 test_packed (void)
 {

@@ -164,7 +164,7 @@ test_not_numeric (void)
   g_assert_cmpstr (text, ==, "<opaque_handle8 (2, 3) on device (1, 0)>");
 }
 
-/* Types that nobody here knows are told apart by all that says what they are. */
+/* Types that are unknown here are told apart by all that says what they are. */
 static void
 test_unnamed (void)
 {

@@ -7,7 +7,7 @@
 
 #define MAX_DIMS 64
 
-/* All memory is of a device whose memory nobody reads. */
+/* All memory is a device's that is never read. */
 typedef struct
 {
   guint64 address;
@@ -58,7 +58,7 @@ assert_overlap (const Stretch *a,
   g_assert_true (overlaps (b, a) == expected);
 }
 
-/* The addresses of all bytes of which an element has a bit. */
+/* The addresses of all bytes with a bit of an element. */
 static GHashTable *
 list_bytes (const Stretch *self)
 {

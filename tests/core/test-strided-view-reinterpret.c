@@ -34,8 +34,7 @@ test_reinterpret (void)
 /* A word of a byte and the next one, which is greater by 1. */
 #define WORD(byte) GUINT16_FROM_LE ((byte) | ((byte) + 1) << 8)
 
-/* A first element that lies anywhere but within a byte is in no way, and what is
- * read-only stays so. */
+/* A first element that begins at any byte is allowed, and read-only memory stays read-only. */
 static void
 test_reinterpret_slices (void)
 {
@@ -126,8 +125,8 @@ test_bad_reinterpret (void)
                 MTL_ERROR_NEEDS_COPY, "8");
 }
 
-/* A view of rows or columns of which there is one sees as much in it as one of
- * several does, and is refused where that is. */
+/* A view of a single row or column gives the same elements as one of several, and is refused where
+ * that is. */
 static void
 test_reinterpret_single (void)
 {

@@ -452,7 +452,7 @@ test_for_data_random (void)
   g_assert_cmpuint (n_valid, >, 1000);
 }
 
-/* A picture: rows of 7 bytes, of which 6 are pixels. */
+/* A picture: rows of 7 bytes, with 6 bytes of pixels. */
 static void
 test_from_bytes (void)
 {
@@ -681,7 +681,7 @@ test_keeps_memory (void)
   g_assert_cmpint (n_destroyed, ==, 1);
 }
 
-/* The buffer that nobody gave is made once, when somebody asks. */
+/* A view that was made without a buffer makes one once, on demand. */
 static void
 test_lazy_buffer (void)
 {

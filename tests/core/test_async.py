@@ -319,7 +319,7 @@ def test_many_at_once():
 
 
 def test_an_awaiting_task_that_is_cancelled_has_stopped_the_work():
-    """When it ends nobody writes any more."""
+    """When it ends no thread writes any more."""
     view = zeros("float32", (4000, 4000))
 
     async def cancel_within():

@@ -158,7 +158,7 @@ def test_case_12_strides():
         reverse.__dlpack__(copy=False, **V1)
     repeat = view[0].broadcast_to([2, 4])
     assert dims(managed_of(repeat.__dlpack__(**V1)).dl_tensor.strides, 2) == (0, 1)
-    # An extent of 1 keeps a stride that nobody walks, unless it is negative.
+    # An extent of 1 keeps a stride that is never walked, unless it is negative.
     assert dims(managed_of(view[:, 2:3].__dlpack__(**V1)).dl_tensor.strides, 2) == (4, 1)
     assert dims(managed_of(view[0:1].__dlpack__(**V1)).dl_tensor.strides, 2) == (4, 1)
     one = view[0:1].flip(0)

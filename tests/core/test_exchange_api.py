@@ -29,7 +29,7 @@ def test_version(exchange):
 
 
 def place_of(tensor):
-    """The device, and what is at which offset there."""
+    """Returns the device, the address, and the offset from there."""
     return tensor.device_type, tensor.device_id, tensor.data, tensor.byte_offset
 
 

@@ -28,7 +28,7 @@ class MallocInfo(ctypes.Structure):
 
 
 def find_mallinfo():
-    """The GNU C library's, which counts what is allocated, byte by byte."""
+    """Returns the GNU C library's statistics, which count allocations byte by byte."""
     with contextlib.suppress(AttributeError):
         mallinfo = ctypes.CDLL(None).mallinfo2
         mallinfo.restype = MallocInfo

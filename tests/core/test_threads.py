@@ -225,7 +225,7 @@ def test_what_eight_threads_share(quick_turns):
 
 
 class Closing:
-    """Five threads read the views that three make and close. Of so many axes, a view allocates
+    """Five threads read the views that three make and close. With this many axes, a view allocates
     memory for its shape."""
 
     def __init__(self):

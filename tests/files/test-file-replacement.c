@@ -382,7 +382,7 @@ test_owners (TestFolder    *folder,
   g_assert_cmpuint (info.st_uid, ==, 1234);
   g_assert_cmpuint (info.st_gid, ==, 2345);
 
-  /* Somebody else's group gets no more than others. */
+  /* Another user's group gets no more than others. */
   g_assert_cmpint (chmod (g_file_peek_path (file), 0664), ==, 0);
   g_assert_cmpint (chmod (folder->path, 0777), ==, 0);
   g_assert_cmpint (setegid (65534), ==, 0);
@@ -416,7 +416,7 @@ assert_links_to (TestFolder *folder,
   g_assert_cmpstr (found, ==, target);
 }
 
-/* Links stay links, also those to what is not there yet. */
+/* Links stay links, also those to files that are not there yet. */
 static void
 test_links (TestFolder    *folder,
             gconstpointer  data)

@@ -73,7 +73,7 @@ test_interrupted (TestFolder    *folder,
   assert_pattern (bytes, 501, 100);
   max_piece = G_MAXSIZE;
 
-  /* Also when a file without bytes is opened, of which one is looked for. */
+  /* Opening an empty file, which looks for a byte, is interrupted, too. */
   mtl_file_source_free (g_steal_pointer (&source));
   g_object_unref (file);
   file = write_file (folder, "file", "", 0);

@@ -99,7 +99,7 @@ test_integers (void)
   static const struct
   {
     const char *text;
-    gint64 value; /* -1 for what is refused */
+    gint64 value; /* -1 for an error */
   } cases[] = {
     { "0", 0 }, { " 7 ", 7 }, { "9223372036854775807", G_MAXINT64 }, { "9223372036854775808", -1 },
     { "18446744073709551616", -1 }, { "-0", -1 }, { "-1", -1 }, { "+1", -1 }, { "01", -1 },

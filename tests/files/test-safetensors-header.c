@@ -123,7 +123,7 @@ test_size_of_the_header (void)
   {
     guint64 size;
     guint64 file_size;
-    const char *values; /* NULL for what is right */
+    const char *values; /* NULL for valid ones */
   } cases[] = {
     { 2, 10, NULL },
     { 0, 8, NULL },

@@ -282,7 +282,7 @@ test_archive_crc (TestFolder    *folder,
         g_autoptr (MtlTensorFile) tensors = open_damaged (folder, &member, "PK\1\2", 16, mode);
         g_autoptr (MtlStridedView) view = NULL;
 
-        /* Only what is used in place in the mapping is taken as it is. */
+        /* Only bytes that are used in place in the mapping are taken as they are. */
         if (mode == MTL_TENSOR_FILE_MODE_READ || !members[i].in_place)
           assert_wrong_crc (tensors);
         else

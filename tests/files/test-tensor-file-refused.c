@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Files of which some tensors can be loaded, and others cannot. */
+/* Files with tensors that can be loaded, and others that cannot. */
 
 #include "test-tensor-files.h"
 
@@ -206,7 +206,7 @@ test_check (TestFolder    *folder,
   assert_closed (mtl_tensor_file_entry_check (text, MTL_TENSOR_FILE_CHECKS_NONE, NULL, &error));
 }
 
-/* Neither is told by its name, but what is no array gives way. */
+/* Members of the same name cannot be told apart, but one that is no array gives way. */
 static void
 test_same_names (TestFolder    *folder,
                  gconstpointer  data)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Views of several tensors at once: what is mapped, and what is read by several threads;
- * how it is watched and cancelled. */
+/* Views of several tensors at once, some mapped and others read by several threads; how it is
+ * watched and cancelled. */
 
 #include "test-tensor-files.h"
 
@@ -315,7 +315,7 @@ test_prefetch_reads (TestFolder    *folder,
 
 #endif
 
-/* Nobody asks for the result, nor how far it is. */
+/* The caller asks neither for the result, nor how far it is. */
 static void
 test_async_forgotten (TestFolder    *folder,
                       gconstpointer  data)

@@ -600,7 +600,7 @@ test_foreign_device (TestFolder    *folder,
     }
 }
 
-/* Views of before live on, as does what is said of the tensors. */
+/* Earlier views live on, and so do the descriptions of the tensors. */
 static void
 test_close (TestFolder    *folder,
             gconstpointer  data)

@@ -59,7 +59,7 @@ assert_reads (GFile *file,
   g_assert_cmpuint (n_reads, ==, n_expected);
 }
 
-/* Whatever the bytes become after so many reads, all is as it was. */
+/* Checks that nothing changes if the file becomes another one after @n_before reads. */
 static void
 assert_unchanged (GFile      *file,
                   guint       n_before,
@@ -168,7 +168,7 @@ test_cancelled (TestFolder    *folder,
   g_clear_object (&cancellable);
 }
 
-/* A name, and a dict, longer than what is read at once. */
+/* A name, and a dict, longer than one read. */
 static void
 test_long_member (TestFolder    *folder,
                   gconstpointer  data)

@@ -77,7 +77,7 @@ append_entry (GByteArray   *bytes,
   append_text (bytes, member->name, get_name_size (member));
   if (member->is_zip64 || member->has_cut_extra)
     {
-      append_le (bytes, 0x7777, 2); /* somebody else's */
+      append_le (bytes, 0x7777, 2); /* another program's */
       append_le (bytes, 2, 2);
       append_text (bytes, "xx", 2);
       append_le (bytes, 1, 2);

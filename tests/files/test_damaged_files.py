@@ -131,7 +131,7 @@ def is_checked(path):
 
 
 def test_archives(tmp_path, rng):
-    """Every byte of a tensor counts for its checksum: what is read is what was written."""
+    """Every byte of a tensor counts for its checksum: bytes are read as they were written."""
     path = tmp_path / "file.npz"
     opened, refused, n_left_out = {}, {}, 0
     for number in cases_of_time(rng):

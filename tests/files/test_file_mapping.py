@@ -146,7 +146,7 @@ def test_repr(path, file):
 
 
 def test_nothing_is_read_before_it_is_asked_for(tmp_path):
-    """A file of 4 GiB, of which memory gets what is taken out of it."""
+    """A file of 4 GiB: only the tensors taken out of it need memory."""
     path = tmp_path / "file"
     write_safetensors(path, {
         "small": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Files of which some tensors can be loaded and others cannot, against NumPy."""
+"""Files with tensors that can be loaded and others that cannot, against NumPy."""
 
 import io
 import json

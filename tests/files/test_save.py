@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Mtl.save(): what it takes, and what is in the file then."""
+"""Mtl.save(): its arguments, and the content of the file."""
 
 import array
 import errno

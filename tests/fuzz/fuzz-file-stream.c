@@ -71,7 +71,7 @@ write_file (const guint8 *data,
   source.size = size;
 }
 
-/* Reads up to size bytes. Each piece has memory of its own: what is written beyond is seen. */
+/* Reads up to size bytes. Each piece has memory of its own: a sanitizer sees writes beyond it. */
 static gboolean
 read_pieces (MtlFileStream  *stream,
              const Expected *expected,
@@ -93,7 +93,7 @@ read_pieces (MtlFileStream  *stream,
   return TRUE;
 }
 
-/* The input, and what is said of it. */
+/* The input, and the checksum and size that it is said to have. */
 typedef struct
 {
   const Expected *expected;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Changes what is in a file, and writes what is around it anew: sizes, checksums, places. */
+/* Changes the content of a file, and writes the frames around it anew: sizes, checksums, places. */
 
 #pragma once
 

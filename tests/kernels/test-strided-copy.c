@@ -248,7 +248,7 @@ check_case (const Case *self)
     .source_size = self->item_size,
   });
 
-  /* All of it: what is between the elements and around them stays. */
+  /* Compares all memory: the bytes between and around the elements stay. */
   if (memcmp (dest, expected, self->dest.size) != 0)
     {
       g_autofree char *text = describe (self);

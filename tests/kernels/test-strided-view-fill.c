@@ -41,7 +41,7 @@ get_bit (GBytes *bytes,
   return ((const guint8 *) g_bytes_get_data (bytes, NULL))[i / 8] >> i % 8 & 1;
 }
 
-/* Elements of N zeros, of which those start, start + step, … are filled. */
+/* There are N zeros; elements start, start + step, … are filled. */
 static void
 check_filled (MtlStridedView *view,
               GBytes         *element,

@@ -662,8 +662,7 @@ test_lanes_beyond (void)
     }
 }
 
-/* Types that nobody here knows are moved as they are, bit by bit where it has
- * to be. */
+/* Types that are unknown here are moved as they are, bit by bit where it has to be. */
 static void
 test_unnamed (void)
 {

@@ -97,8 +97,8 @@ def check(case, content):
 
 
 def test_conversions(rng, cases):
-    """Makes as many copies as asked for, or as there is time for. What is between and around the
-    elements stays as it was."""
+    """Makes as many copies as asked for, or as there is time for. The bytes between and around the
+    elements stay as they were."""
     content = np.random.default_rng(rng.getrandbits(64)).integers(0, 256, MAX_BYTES, np.uint8)
     deadline = time.monotonic() + conftest.SECONDS
     n_conversions = 0

@@ -13,7 +13,7 @@ P = 2**20
 
 
 def broadcast(dtype="float32", value=1):
-    """2^41 + 2^40 elements, of which three are in memory."""
+    """2^41 + 2^40 elements; only three are in memory."""
     return Mtl.full((3, 1, 1), value, dtype).broadcast_to(3, P, P)
 
 

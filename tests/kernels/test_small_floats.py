@@ -64,7 +64,7 @@ def is_misjudged(array, name):
 
 
 def assert_same(array, name):
-    """Bit by bit, but for the patterns that are NaN, of which any will do."""
+    """Compares bit by bit; any NaN equals any other."""
     ours, expected = convert(array, name), judge(array, name)
     word = f"u{ours.itemsize}"
     wrong = ours.view(word) != expected.view(word)
@@ -82,8 +82,8 @@ def finite_values(name):
 
 
 def boundaries(name):
-    """The midpoints between neighbours, the neighbours, and what is beyond both ends, with the
-    sign that the type may not have."""
+    """Returns the midpoints between neighbours, the neighbours, and numbers beyond both ends, with
+    the sign that the type may not have."""
     values = finite_values(name)
     positive = values[values > 0]
     gap = positive[-1] - positive[-2]

@@ -125,8 +125,8 @@ typedef struct
   gboolean falls_back; /* on another way, which does the same */
 } Scenario;
 
-/* Buffers that were only read are as they were; so is what is around the bytes
- * that were written, all of which are as they should be if it worked. */
+/* Buffers that were only read are as they were, and so are the bytes around those that were
+ * written, which have their new values if it worked. */
 static inline void
 check_buffers (Stage    *stage,
                gboolean  worked)
@@ -211,7 +211,7 @@ run_scenario (const Scenario *scenario,
   g_autoptr (GError) error = NULL;
   unsigned nth = 1;
 
-  /* The queue is there for good, once somebody has needed it. */
+  /* The queue is there for good after its first use. */
   g_assert_true (mtl_device_synchronize (get_metal (UNIFIED), NULL, &error));
   g_assert_true (mtl_device_synchronize (get_metal (DISCRETE), NULL, &error));
   g_assert_no_error (error);

@@ -180,7 +180,7 @@ wrap_buffer (int      ordinal,
   return buffer;
 }
 
-/* A buffer of a device whose length nobody rounds up. */
+/* A buffer of a device whose length is not rounded up. */
 static inline MtlBuffer *
 new_wrapped_buffer (int      ordinal,
                     gsize    size,
@@ -275,8 +275,8 @@ write_as_gpu (MtlBuffer     *buffer,
     } \
   G_STMT_END
 
-/* Each test leaves nothing behind: no object of Metal but the queues that the
- * devices keep, no block, no violation. Over real Metal nobody counts that. */
+/* Each test leaves nothing behind: no object of Metal but the queues that the devices keep, no
+ * block, no violation. Over real Metal these are not counted. */
 static const char *const counted_classes[] = {
   "buffer", "event", "command-buffer", "encoder", "heap", "tensor", "block",
 };
@@ -310,7 +310,7 @@ living_count (Living        *self,
     self->n_alive[i] = metal_double_live (counted_classes[i]);
 }
 
-/* Threads that nobody waits for may be on their way out. */
+/* Threads that are not waited for may be on their way out. */
 static inline gboolean
 living_is_as_before (const Living *self,
                      gsize         i)

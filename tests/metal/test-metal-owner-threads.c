@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Owners of memory whose last reference is dropped by somebody else, such as Metal: on which thread
+/* Owners of memory whose last reference is dropped by other code, such as Metal: on which thread
  * they end, and in which order. */
 
 #ifndef METAL_IS_REAL
@@ -53,7 +53,7 @@ end_owner (gpointer data)
   g_atomic_int_inc (&self->n_ended);
 }
 
-/* The MTLBuffer of memory that is the owner's, with one reference, which is somebody else's. */
+/* Makes an MTLBuffer of the owner's memory, with one reference, which other code holds. */
 static gpointer
 lend (Owner  *self,
       int     number,
@@ -307,7 +307,7 @@ test_no_thread (void)
   free (owner.memory);
 }
 
-/* Nobody's memory needs none. */
+/* Memory without an owner needs no thread. */
 static void
 test_nobody (void)
 {

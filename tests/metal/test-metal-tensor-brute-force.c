@@ -236,7 +236,7 @@ locate_in_tensor (const MtlMetalTensor *tensor,
   return tensor->byte_offset * 8 + offset * mtl_dtype_get_bits (dtype);
 }
 
-/* The first element, the second along each axis, and the last one: what is between follows. */
+/* Checks the first element, the second along each axis, and the last one: those between follow. */
 static void
 check_places (const Question       *question,
               const MtlMetalTensor *tensor)
@@ -421,7 +421,7 @@ static const Choices choices[] = {
   { MTL_DTYPE_UINT2, { 1, 2, 32, 33, 64 }, { -512, 1, 2, 32, 256, 512, 1024, 1536, 16384 } },
 };
 
-/* Every layout of so many dimensions, at one of the places in turn. */
+/* Checks every layout of that many dimensions, at one of the places in turn. */
 static void
 enumerate (const Choices *choice,
            gsize          n_dims)

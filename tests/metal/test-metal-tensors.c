@@ -475,7 +475,7 @@ test_race (void)
   g_assert_cmpuint (metal_double_live ("tensor"), ==, 0);
 }
 
-/* A tensor that somebody keeps outlives the view. */
+/* A tensor with a reference of another library outlives the view. */
 static void
 test_kept_tensor (void)
 {

@@ -100,7 +100,7 @@ twins_init (Twins    *self,
   twins_level (self);
 }
 
-/* All memory, with what is around the elements and between them. */
+/* All memory, with the bytes around the elements and between them. */
 static void
 twins_check (const Twins *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Buffers over memory that somebody else made: an MTLBuffer, or the host's. */
+/* Buffers over memory that another library made: an MTLBuffer, or the host's. */
 
 #include "metal-tests.h"
 
@@ -50,7 +50,7 @@ test_handle (void)
       }
 }
 
-/* Somebody else lets go first. */
+/* The maker lets go first. */
 static void
 test_handle_outlives_its_maker (void)
 {
@@ -240,7 +240,7 @@ test_memory_in_place (void)
       }
 }
 
-/* A mapped file, the last page of which is only begun. */
+/* A mapped file whose last page is only begun. */
 static void
 test_memory_mapped (void)
 {
@@ -388,7 +388,8 @@ test_memory_kept_by_gpu (void)
   await_count (&n_ended, 1);
 }
 
-/* A lock that an owner needs, as Python's, and that somebody holds who waits for the GPU. */
+/* A lock that an owner needs, such as Python's, and that a thread holds while it waits for the
+ * GPU. */
 typedef struct
 {
   GMutex mutex;

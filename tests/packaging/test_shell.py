@@ -140,7 +140,7 @@ class Script:
         return ''.join(characters)
 
     def _read(self):
-        # The stack has what is open: $( and ( in it, $(( , ${ and ".
+        # The stack has the brackets that are open: $( and ( in it, $(( , ${ and ".
         text, stack, ends, at = self.source, [], [], 0
         while at < len(text):
             inner = stack[-1][0] if stack else ''

@@ -118,8 +118,8 @@ def middles_between(name, dtype):
 
 
 def round_to(magnitudes, name):
-    """Patterns of the numbers nearest to float64s or uint64s, compared exactly; one above the
-    last for what is too large."""
+    """Returns the patterns of the numbers nearest to float64s or uint64s, compared exactly; one
+    above the last for numbers that are too large."""
     middles, is_tie = middles_between(name, magnitudes.dtype)
     index = np.searchsorted(middles, magnitudes, "left")
     at_middle = (index < middles.size) & is_tie[index] \

@@ -78,7 +78,7 @@ tensor_to_dict (const DLTensor *tensor)
                         "byte_offset", (unsigned long long) tensor->byte_offset);
 }
 
-/* describe(object): what is exported, and what is lent. */
+/* describe(object): the tensor that is exported, and the one that is lent. */
 static PyObject *
 consumer_describe (PyObject *module,
                    PyObject *object)

@@ -14,7 +14,7 @@ IN_PLACE = BUFFER.is_host_accessible()
 ARRAY = np.asarray(BUFFER).view(np.int16) if IN_PLACE else MEMORY
 FIRST_BYTE = ARRAY.ctypes.data
 
-# A byte that nobody reads, for strides that lead anywhere.
+# A byte that is never read, for strides that lead anywhere.
 NOWHERE = np.zeros(1, np.uint8)
 NOWHERE_BYTE = NOWHERE.ctypes.data
 

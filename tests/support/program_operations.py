@@ -103,8 +103,7 @@ def draw_import(rng):
 
 @operation(5, draw=draw_import)
 def import_(pool, how, name, shape, layout, start, is_writable, is_kept):
-    """An array of NumPy's, of which all the memory may stay as well, to see what is written
-    around the elements."""
+    """Keeps an array of NumPy's, and possibly all its memory, to see writes around the elements."""
     dtype, layout = NUMPY_TYPES[name], Layout(*layout)
     low, high = reach(shape, layout.strides, layout.offset, dtype.itemsize)
     if low < 0 or high > layout.size:  # as in a program that was made too small
@@ -695,7 +694,7 @@ def save(path, kind, pairs):
     if kind == "npy":
         Mtl.save(path, pairs[0].ours)
         return
-    path.unlink(missing_ok=True)  # NumPy would write over what is mapped
+    path.unlink(missing_ok=True)  # NumPy would write over mapped memory
     if kind == "numpy.npy":
         np.save(path, pairs[0].array)
     else:

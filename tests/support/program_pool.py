@@ -119,7 +119,7 @@ class Pair(NamedTuple):
     buffer_offset: Any = 0  # in the memory, where only the device has addresses
 
     def writable(self):
-        """The array, of which NumPy may have made its own sense."""
+        """Returns the array, writable again if NumPy made it read-only."""
         array = self.array
         if array.flags.writeable:
             return array

@@ -109,7 +109,7 @@ def without_parts(steps):
 
 
 def with_earlier_operands(steps):
-    """The results of steps of which there may be no need then."""
+    """Yields steps with earlier operands, so that the steps between may be unnecessary."""
     for place, (number, name, on, *rest) in enumerate(steps):
         for i, operand in enumerate(on):
             for other, *_ in steps[:place]:

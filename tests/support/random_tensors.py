@@ -78,7 +78,7 @@ def draw_array(rng, dtype):
 
 
 def _pack(elements, bits):
-    """Bytes of which the low bits count, side by side, the first in the lowest."""
+    """Packs the low bits of bytes side by side, the first in the lowest."""
     rows = np.unpackbits(elements.reshape(-1, 1), axis=1, bitorder="little")
     return np.packbits(rows[:, :bits], bitorder="little").tobytes()
 

@@ -77,7 +77,7 @@ function checkSays(message, values) {
     }
 }
 
-// The values, of which there may be none, are in the message in any words and in any order.
+// The values, if any, are in the message in any words and in any order.
 export function throws(errorClass, values, callback) {
     try {
         callback();

@@ -357,7 +357,7 @@ def check_files(start, folder):
         assert sorted(shown['windows']) == ['array.npy', 'nothing'], shown
         viewer.wait_for_picture(get_picture(NORMAL, 4))
         assert 'array' in viewer.do()['texts'], viewer.do()
-        # One that cannot is told of, and what is shown remains.
+        # A file that cannot be opened is reported, and the picture stays.
         viewer.do('drop', str(folder / 'text'))
         shown = viewer.wait(lambda shown: any('text' in line and 'bytes' in line or 'text”' in line
                                               for line in shown['texts']), 'the message')
@@ -423,7 +423,7 @@ def check_refused(start, folder):
         viewer.wait_for_picture(get_picture(-NORMAL, 4))
         assert 'y' not in viewer.do()['dimmed']
 
-    # A model of which a part is missing.
+    # A model with a part missing.
     write_safetensors(folder / 'there.safetensors', {'x': ('F32', NORMAL)})
     index = folder / 'part.safetensors.index.json'
     index.write_text(json.dumps({'weight_map': {
@@ -436,7 +436,7 @@ def check_refused(start, folder):
 
 
 def check_long(start, folder):
-    """A tensor of 16 GiB of one axis, of which nothing is on the disk."""
+    """Makes a tensor of 16 GiB of one axis; nothing of it is on the disk."""
     with Viewer(start, folder / 'long.npy') as viewer:
         viewer.wait(lambda shown: 'picture' in shown, 'a picture')
         viewer.do('activate', 'win.stop')

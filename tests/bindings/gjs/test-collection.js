@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-// Programs that drop tensors without a word hold little memory.
+// Programs that drop tensors without closing them hold little memory.
 
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
@@ -12,7 +12,7 @@ import {functionsOf} from '../../support/typelib.js';
 const MIB = 1024 * 1024;
 const FRAME = [3000, 3000];                      // 36 MB of float32
 const FRAME_SIZE = 36e6;
-// More than that is not alive beside what is held.
+// The limit of memory that is alive beside the tensors that are held.
 const LIMIT = 350e6;
 
 const {system} = imports;
@@ -261,7 +261,7 @@ test('what is held is not collected again and again', () => {
     const held = [];
     const size = 64 * MIB;
 
-    // 16 GiB, of which the system provides none, as nothing is written.
+    // The system provides nothing of these 16 GiB, as nothing is written.
     const n = countCollections(() => {
         while (held.length < 256)
             held.push(Mtl.StridedView.new_uninitialized(host, 'uint8', [size]));

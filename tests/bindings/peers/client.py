@@ -62,7 +62,7 @@ PACKED = dict.fromkeys(["int2", "int4", "uint2", "uint4", "float6_e2m3fn", "floa
 
 
 def matrix(name="float32", shape=(4, 6)):
-    """The host's memory, of which each byte differs from the next."""
+    """Returns a view of host memory, in which each byte differs from the next."""
     view = Mtl.StridedView.new_zeros(HOST, Mtl.DType.from_string(name), list(shape))
     memory = memoryview(view.get_buffer()).cast("B")
     if name == "bool":

@@ -112,7 +112,7 @@ def page_of(results):
 
 
 def read_page(text):
-    """(section, case, client): outcome, of what is a table there."""
+    """Returns {(section, case, client): outcome} from the tables."""
     cells, section, head = {}, None, None
     for line in text.splitlines():
         if line.startswith("## "):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""mpi4py: views as what is sent and received, on one rank."""
+"""mpi4py: views as buffers to send and receive, on one rank."""
 
 import mpi4py
 import numpy as np

@@ -915,7 +915,7 @@ KINDS = {"operators": OPERATORS, "in place": IN_PLACE, "indexing": INDEXING, "me
 
 
 def each():
-    """Pairs of a kind and what is typed."""
+    """Pairs of a kind and the text that people type."""
     for kind, text in KINDS.items():
         for line in text.strip().splitlines():
             yield kind, line

@@ -189,7 +189,7 @@ def test_asview_shares_and_holds():
 
     assert memory == b"xbc"
     with pytest.raises(BufferError):
-        memory.append(1)  # as long as somebody looks at it
+        memory.append(1)  # while the buffer is in use
     del view
     memory.append(1)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The type hints: what they say is there, and what is written in Python for
-users agrees with them."""
+"""The type hints: everything that they say is there, and the code in Python for users agrees with
+them."""
 
 import os
 import pathlib

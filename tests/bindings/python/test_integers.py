@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every integer argument with integers beyond its range and with what is not an integer: an
-exception names the value that was given, and nothing is clamped or truncated."""
+"""Every integer argument with integers beyond its range and with other objects: an exception names
+the value that was given, and nothing is clamped or truncated."""
 
 import enum
 

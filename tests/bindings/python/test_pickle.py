@@ -63,7 +63,7 @@ def test_layouts(layout, protocol):
     assert result.dtype == view.dtype and result.shape == view.shape
     assert result.get_device() is HOST and not result.overlaps(view)
     assert result.is_read_only() == view.is_read_only()
-    # The order in memory stays, and what is repeated is so again.
+    # The order in memory stays, and repeated elements are repeated again.
     assert result.layout.dup_stride_order() == view.layout.dup_stride_order()
     assert [stride == 0 for stride in result.strides] == [
         stride == 0 and extent > 1 for stride, extent in zip(view.strides, view.shape)] or (
@@ -731,7 +731,7 @@ def test_dataclasses():
 
 
 def test_a_process_that_has_not_imported_the_library():
-    """Also without NumPy, and without a word on the error stream."""
+    """Also without NumPy, and with nothing on the error stream."""
     program = ("import pickle, sys; sys.modules['numpy'] = None;"
                "view = pickle.loads(sys.stdin.buffer.read());"
                "assert view.tolist() == [[0, 2], [1, 3]], view; view[0, 0] = 5;"
@@ -925,7 +925,7 @@ def test_torch_saves_views(tmp_path):
 
 
 def test_numpys_files_hold_views(tmp_path):
-    """NumPy pickles what is no array of its own."""
+    """NumPy's files pickle objects other than its arrays."""
     holder = np.empty(1, object)
     holder[0] = iota(2, 3)
     np.save(tmp_path / "a.npy", holder)

@@ -34,7 +34,7 @@ def consumed():
 
 
 def foreign():
-    # A type without a name, on a device without a backend; nobody reads it.
+    # A type without a name, on a device without a backend; it is never read.
     return Mtl.from_dlpack(Producer(0xdead0000, (4, 3), (3, 1), code=2, bits=24, device=(77, 5)))
 
 

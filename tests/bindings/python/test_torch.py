@@ -15,7 +15,7 @@ TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat1
 
 
 def on_cpu(view):
-    """PyTorch copies what is another device's as well as the CPU's, unless it is
+    """Imports with PyTorch, which copies another device's memory as well as the CPU's, unless it is
     given a capsule."""
     return torch.from_dlpack(view if view.__dlpack_device__() == (1, 0) else cpu_capsule(view))
 

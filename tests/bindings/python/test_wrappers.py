@@ -36,8 +36,8 @@ def whole(request):
 
 @pytest.fixture
 def references(whole):
-    """Checks those to the class, of which each of its objects holds one. PyGObject
-    itself leaves one behind for each object that it makes."""
+    """Checks references to the class: each of its objects holds one. PyGObject itself leaves one
+    behind for each object that it makes."""
     cls = type(whole)
     gc.collect()
     before = sys.getrefcount(cls)

@@ -234,7 +234,7 @@ test_audio (void)
   assert_audio_refused (mono, s16, 1, planar, MTL_ERROR_NEEDS_COPY, "(2, 1)");
   assert_audio_refused (repeated, s16, 2, planar, MTL_ERROR_NEEDS_COPY, "(1, 0)");
 
-  /* Each channel would be a memory, of which GStreamer has 16. */
+  /* Each channel would be a memory, and GStreamer has at most 16. */
   assert_audio_refused (separate, s16, 17, planar, MTL_ERROR_NEEDS_COPY, "");
 
   gst_audio_info_init (&unset);

@@ -42,7 +42,7 @@ test_bytes_of_bits (void)
   assert_last_user (buffer);
 }
 
-/* Elements cannot write to what is read-only; they get a copy. */
+/* Elements cannot write to read-only memory; they get a copy. */
 static void
 test_read_only (void)
 {
@@ -403,7 +403,7 @@ test_smallest (void)
     }
 }
 
-/* An info says for one row what is never used. */
+/* The stride that an info has for one row is never used. */
 static void
 test_one_row (void)
 {

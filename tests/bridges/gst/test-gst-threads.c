@@ -105,7 +105,7 @@ write_frame (Channel   *channel,
   pthread_mutex_unlock (&channel->mutex);
 }
 
-/* One writes to buffers of a pool, and several threads read each, the last of which gives it
+/* One thread writes to buffers of a pool, and several threads read each; the last of them gives it
  * back. */
 static void
 test_pool (void)

@@ -29,7 +29,7 @@ append_elements (GByteArray     *bytes,
                                                              NULL));
 }
 
-/* All planes, of which audio has one. */
+/* Appends all planes; audio has one. */
 static void
 append_buffer (GByteArray *bytes,
                GstBuffer  *buffer,
@@ -208,7 +208,7 @@ assert_refused (Sender    *self,
   g_assert_cmpint (gst_pad_push (self->pad, buffer), ==, GST_FLOW_ERROR);
 }
 
-/* Takes the buffers and what is expected of them. */
+/* Takes the buffers and checks them. */
 static void
 check_sent (GstCaps    *caps,
             GstBuffer **buffers,

@@ -184,7 +184,7 @@ test_other_flags (void)
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
 }
 
-/* Somebody who needs to write gets a copy, and the view keeps what it has. */
+/* A writer gets a copy, and the view keeps its memory. */
 static void
 test_copy_on_write (void)
 {

@@ -33,7 +33,7 @@ random_frame_new (const GstVideoInfo *info)
   return random_buffer_new (GST_VIDEO_INFO_SIZE (info));
 }
 
-/* Nobody has mapped or referenced what the test did not, and the memory is the same object. */
+/* Only the test has mapped and referenced the memory, and it is the same object. */
 static inline void
 assert_untouched (GstBuffer *buffer,
                   guint      memory,

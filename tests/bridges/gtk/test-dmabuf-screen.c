@@ -37,7 +37,7 @@ assert_no_texture (int                fd,
   g_assert_cmpint (count_dmabuf_fds (), ==, n_fds);
 }
 
-/* Rows of 20 bytes, of which the last 3 pixels have 12, from byte 4 on. */
+/* The rows have 20 bytes: the last 3 pixels take 12, from byte 4 on. */
 static void
 test_texture (void)
 {

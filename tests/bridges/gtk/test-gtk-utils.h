@@ -12,7 +12,7 @@ static const MtlDType pixel_dtypes[] = {
   MTL_DTYPE_UINT8, MTL_DTYPE_UINT16, MTL_DTYPE_FLOAT16, MTL_DTYPE_FLOAT32
 };
 
-/* Written here once more, as the library's own table is what is tested. */
+/* The table is written here once more, to test the library's own. */
 static const char *const orders[] = {
   NULL, "Y", "YA", "A", "RGB", "BGR", "RGBA", "BGRA", "ARGB", "ABGR", "RGBX", "BGRX", "XRGB", "XBGR"
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Drawing, on a screen of its own, which nobody sees. */
+/* Drawing, on a screen of its own, which is not visible. */
 
 #include <mtldl-gtk/mtldl-gtk.h>
 

@@ -556,7 +556,7 @@ test_sharing (void)
   g_assert_cmpuint (mtl_get_allocated_size (), ==, before);
 }
 
-/* Neither the paintable nor the view is needed by what is still drawn. */
+/* Textures that are still drawn need neither the paintable nor the view. */
 static void
 test_texture_stays (void)
 {

@@ -417,7 +417,7 @@ class PaintableTest(unittest.TestCase):
         paintable.snapshot(snapshot, 8, 6)
         self.assertEqual(snapshot.to_paintable().get_intrinsic_width(), 8)
 
-        # It shows what is written once it is told.
+        # It shows writes once it is told.
         view[1:, 1:3] = 7
         self.assertNotEqual(MtlGtk.view_from_texture(before).get_address(), view.get_address())
         self.assertEqual(shown_pixels(paintable), numbers(3, 4, 3).tolist())

@@ -48,7 +48,7 @@ assert_same_samples (GdkPixbuf      *pixbuf,
 
 #define HUGE_SIZE ((gsize) 5 << 30)
 
-/* Addresses without memory behind them, until somebody writes there. */
+/* Addresses without memory behind them, until the first write there. */
 static inline gpointer
 huge_new (void)
 {

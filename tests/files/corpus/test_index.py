@@ -58,7 +58,7 @@ def read_index(text):
 
 
 class Pairs:
-    """An object, of which a key may be there twice."""
+    """An object that may have a key twice."""
 
     def __init__(self, pairs):
         for pair in pairs:
@@ -100,7 +100,7 @@ def test_like_json(tmp_path):
 
 
 def test_many_entries(tmp_path):
-    """A model in 1433 files, in the order in which somebody wrote them."""
+    """A model in 1433 files, in the order in which its author wrote them."""
     rng = random.Random(SEED)
     names = [f"model.layers.{i}.weight" for i in range(100_000)]
     files = {name: f"model-{rng.randrange(1433):05}-of-01433.safetensors" for name in names}

@@ -23,7 +23,7 @@ SIZE = 8_000_000
 # The memory of a program that reads nothing; and beside it, a multiple of the size of what is read.
 MEMORY = 4 * 2**20
 MOST_MEMORY = 12
-# Twice the file may take no more than so many times as long.
+# Twice the file may take at most this many times as long.
 MOST_TIME = 3
 
 
@@ -113,8 +113,8 @@ def write_index(path, index):
 
 
 def read_within(path, memory):
-    """The first line of what is said, and the seconds that it took, with so many bytes of
-    memory at most."""
+    """Returns the first line of the output, and the seconds that it took, with at most that many
+    bytes of memory."""
     def limit():
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 

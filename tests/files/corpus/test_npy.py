@@ -58,7 +58,7 @@ def test_random_arrays(tmp_path):
                                         ("float8_e4m3fn", "opaque_handle8"),
                                         ("float8_e5m2", "float8_e5m2")])
 def test_types_of_ml_dtypes(tmp_path, name, read):
-    """NumPy forgets most of them: what is left is their size."""
+    """NumPy forgets most of them, and keeps their size."""
     array = np.arange(6).astype(getattr(ml_dtypes, name)).reshape(2, 3)
     np.save(tmp_path / "a.npy", array)
     tensor, = read_tables([tmp_path / "a.npy"])[0].tensors

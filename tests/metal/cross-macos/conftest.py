@@ -10,7 +10,7 @@ NOTES = collections.Counter()
 
 @pytest.fixture
 def note():
-    """Adds to what is said: how many of what."""
+    """Adds to the report: how many of which kind."""
     return lambda what, n: NOTES.update({what: n})
 
 

@@ -108,7 +108,7 @@ free_memory (char  *memory,
     free (memory);
 }
 
-/* Nobody may have written behind the buffer's end. */
+/* The memory behind the buffer's end must not have changed. */
 static bool
 tail_is_poisoned (const char *memory,
                   size_t      length,

@@ -17,7 +17,7 @@ metal_double_set_gpu_timeout (unsigned milliseconds)
   pthread_mutex_unlock (&md_lock);
 }
 
-/* Under the lock. Queues stop being lazy while somebody waits. */
+/* Under the lock. Queues stop being lazy while a thread waits. */
 static bool
 await_value (MDSharedEvent *event,
              uint64_t       value,

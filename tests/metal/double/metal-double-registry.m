@@ -352,8 +352,8 @@ bury_object (MDObject *object)
   return kept;
 }
 
-/* An object that encoded work names, but that nobody keeps: its memory stays
- * until that work is over. */
+/* An object that encoded work names, but that has no reference left: its memory stays until that
+ * work is over. */
 static bool
 defer_end (MDObject *object)
 {

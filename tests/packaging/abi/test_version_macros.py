@@ -98,7 +98,7 @@ class Report:
         self.n = self.n_failed = 0
 
     def add(self, name, seen, expected):
-        """Compares {function: what is said} with what it is to match."""
+        """Compares {function: message} with the expected patterns."""
         right = seen.keys() == expected.keys() \
             and all(re.search(pattern, seen[name]) for name, pattern in expected.items())
         self.n += 1

@@ -356,7 +356,7 @@ resume_later (gpointer data)
   return NULL;
 }
 
-/* A queue has so many command buffers at a time; the next one blocks. */
+/* A queue has a limited number of command buffers at a time; the next one blocks. */
 static void
 test_full_queue (void)
 {

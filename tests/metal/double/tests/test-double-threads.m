@@ -154,7 +154,7 @@ test_references (void)
   end ();
 }
 
-/* The environment is looked at once, by whoever comes first. */
+/* The environment is looked at once, by the first caller. */
 static gpointer
 look_for_devices (gpointer data)
 {
