@@ -142,7 +142,7 @@ class Build:
         return library
 
     def failure_without(self, source, names):
-        """Raises a mistake if a test fails with a library that is made as a mutant is, but of right
+        """Raises Mistake if a test fails with a library that is made as a mutant is, but of unchanged
         code."""
         with tempfile.TemporaryDirectory() as folder:
             library = self.make_library({source: (ROOT / source).read_text()}, Path(folder))

@@ -124,7 +124,7 @@ test_empty (void)
   assert_view_shape (back, 2, 0);
 }
 
-/* The offset is as large as a layout can have, but there are no elements. */
+/* The offset is the largest that a layout can have, but there are no elements. */
 static void
 test_empty_far_away (void)
 {

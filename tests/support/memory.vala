@@ -2,7 +2,7 @@
 
 /* The memory of the tests' tensors: the default device's that the host reaches.
  * MTL_TEST_STORAGE_MODE, private say, puts them into memory of that mode, and runs the tests that
- * hold in memory of every mode. /
+ * hold in memory of every mode.
  */
 
 public Mtl.StorageMode get_default_mode () {
