@@ -142,8 +142,7 @@ class Build:
         return library
 
     def failure_without(self, source, names):
-        """Raises Mistake if a test fails with a library that is made as a mutant is, but of unchanged
-        code."""
+        """Raises Mistake if a test fails with a library made as a mutant is, but of right code."""
         with tempfile.TemporaryDirectory() as folder:
             library = self.make_library({source: (ROOT / source).read_text()}, Path(folder))
             for name in names:
