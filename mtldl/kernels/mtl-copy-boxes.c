@@ -552,7 +552,7 @@ move_through_buffers (Workspace *work,
   if (plan->streams && plan->is_dense && plan->repeat_axis < 0)
     {
       work->sink = &sink;
-      mtl_sink_open (&sink, NULL);
+      mtl_sink_open (&sink, plan->dest);
     }
   move_boxes (work, first, n);
   if (work->sink != NULL)
