@@ -555,6 +555,17 @@ get_even_part (gsize extent,
   return MIN (mtl_copy_divide_up (even, MTL_COPY_LINE) * MTL_COPY_LINE, most);
 }
 
+/* Checks if converted rows are short, and not one after the other. */
+static gboolean
+would_tiles_break_lines (const MtlCopyPlan *self,
+                         const Items       *items)
+{
+  gsize row_size = items->n * self->item_size;
+
+  return self->convert != NULL && row_size < SHORT_ROW
+         && mtl_copy_get_last (self)->dest_step != (gssize) row_size;
+}
+
 /* Long rows of whole lines are streamed even if they would fit in the caches: those that are far
  * apart compete for few of their sets. */
 static gboolean
@@ -584,7 +595,8 @@ mtl_copy_arrange_tiles (MtlCopyPlan *self)
       *rows = mtl_axis (rows->extent, -rows->dest_step, -rows->source_step);
     }
 
-  self->streams = self->streams || is_worth_streaming_tiles (self, items.n);
+  self->streams = (self->streams && !would_tiles_break_lines (self, &items))
+                  || is_worth_streaming_tiles (self, items.n);
   self->n_inner = items.n_axes;
   for (guint i = 0; i < self->n_axes; i++)
     self->parts[i] = 1;

@@ -116,7 +116,8 @@ stream_grid (const MtlCopyGrid *grid,
              Sink              *sink)
 {
   const MtlCopyPlan *plan = grid->plan;
-  gsize at_once = MAX (PIECE / MAX (plan->item_size, plan->source_size), 1);
+  gsize at_once = MAX (PIECE / MAX (plan->item_size, plan->source_size),
+                       MTL_SINK_GROUP / plan->item_size);
   gssize row_size = grid->items.extent * plan->item_size;
   gssize ahead = choose_ahead (grid);
   MtlCopyGrid piece = *grid;

@@ -23,9 +23,10 @@ G_BEGIN_DECLS
 #define MTL_COST_CALL 8000
 #define MTL_COST_SCATTERED_CALL 5000
 
-/* An element: one of any size up to 16 bytes; a pixel of three bytes; eight bytes of one that is
- * repeated, and a row of that which takes several steps. */
+/* An element: one of any size up to 16 bytes; one that remains after vectors; a pixel of three
+ * bytes; eight bytes of one that is repeated, and a row of that which takes several steps. */
 #define MTL_COST_ELEMENT 180
+#define MTL_COST_REMAINING 400
 #define MTL_COST_THREE_OF_FOUR 90
 #define MTL_COST_REPEATED 30
 #define MTL_COST_DOUBLED_ROW 25000
@@ -74,7 +75,7 @@ G_BEGIN_DECLS
 /* An element in vectors, by the logarithm of its size, and a square of a tile, of 16 by 16
  * bytes. */
 static const guint16 mtl_costs_in_vectors[] = { 40, 70, 90, 150 };
-static const guint16 mtl_costs_of_squares[] = { 16000, 6000, 2200, 1100, 300 };
+static const guint16 mtl_costs_of_squares[] = { 16000, 6000, 2200, 1100, 700 };
 
 static inline guint64
 mtl_copy_get_vector_cost (gsize size)

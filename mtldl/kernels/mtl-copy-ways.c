@@ -225,10 +225,12 @@ is_nth (const MtlCopyPlan *plan)
 static guint64
 get_nth_cost (const MtlCopyPlan *plan)
 {
+  const MtlAxis *last = mtl_copy_get_last (plan);
   gsize size = plan->item_size;
-  int n = mtl_copy_get_nth (size, mtl_copy_get_last (plan)->source_step);
+  guint64 item_cost = mtl_copy_get_nth_cost (size, mtl_copy_get_nth (size, last->source_step));
 
-  return get_cost_of_items (plan, mtl_copy_get_nth_cost (size, n));
+  return get_cost_of_items (plan, item_cost)
+         + last->extent % (16 / size) * MTL_COST_REMAINING * plan->n_rows;
 }
 
 static gboolean
