@@ -9,7 +9,6 @@
  * traffic instead of 3. Several pages are streamed in turn, so that more banks of
  * memory work at the same time. */
 
-#define PAGE 4096
 #define PAGES 8
 #define STEP (2 * MTL_LINE)
 
@@ -22,9 +21,9 @@ stream_pages (guint8       *dest,
 {
   gsize done = 0;
 
-  for (; n - done >= PAGES * PAGE; done += PAGES * PAGE)
-    for (gsize i = done; i < done + PAGE; i += STEP)
-      for (gsize at = i; at < i + PAGES * PAGE; at += PAGE)
+  for (; n - done >= PAGES * MTL_PAGE; done += PAGES * MTL_PAGE)
+    for (gsize i = done; i < done + MTL_PAGE; i += STEP)
+      for (gsize at = i; at < i + PAGES * MTL_PAGE; at += MTL_PAGE)
         {
           mtl_stream_line (dest + at, source + at);
           mtl_stream_line (dest + at + MTL_LINE, source + at + MTL_LINE);
@@ -86,7 +85,7 @@ copy_run (guint8       *dest,
           gboolean      streams)
 {
 #if MTL_COPY_WIDTH > 0
-  if (streams && n >= PAGES * PAGE)
+  if (streams && n >= PAGES * MTL_PAGE)
     {
       gsize head = mtl_bytes_to_line (dest), done = head;
 

@@ -72,21 +72,18 @@ splat (const guint8 *item,
   return mtl_load (items);
 }
 
+/* Whole lines of n bytes in total. */
 MTL_INLINE void
-fill_line (guint8    *dest,
-           MtlVector  vector)
-{
-  for (int i = 0; i < MTL_LINE; i += MTL_COPY_WIDTH)
-    mtl_store (dest + i, vector);
-}
-
-MTL_INLINE void
-stream_lines (guint8    *dest,
-              MtlVector  vector,
-              gsize      n)
+fill_lines (guint8    *dest,
+            MtlVector  vector,
+            gsize      n,
+            gboolean   streams)
 {
   for (gsize i = 0; i < n; i += MTL_COPY_WIDTH)
-    mtl_stream (dest + i, vector);
+    if (streams)
+      mtl_stream (dest + i, vector);
+    else
+      mtl_store (dest + i, vector);
 }
 
 /* At least 16 bytes. The stores at the ends may overlap others. */
@@ -107,8 +104,8 @@ fill_row (guint8    *dest,
     }
 
   for (gsize i = 0; i + MTL_LINE <= n; i += MTL_LINE)
-    fill_line (dest + i, vector);
-  fill_line (dest + n - MTL_LINE, vector);
+    fill_lines (dest + i, vector, MTL_LINE, FALSE);
+  fill_lines (dest + n - MTL_LINE, vector, MTL_LINE, FALSE);
 }
 
 MTL_INLINE void
@@ -122,7 +119,7 @@ fill_rows_of (const MtlCopyGrid *grid,
 
   for (gsize i = 0; i < rows.extent; i++, dest += rows.dest_step, source += rows.source_step)
     if (grid->streams)
-      stream_lines (dest, splat (source, size), n);
+      fill_lines (dest, splat (source, size), n, TRUE);
     else
       fill_row (dest, splat (source, size), n);
 }

@@ -16,6 +16,10 @@ typedef void (* MtlCopyConvert) (guint8        *dest,
                                  gssize         source_step,
                                  gconstpointer  data);
 
+/* The sizes of cache lines and of pages, in bytes. */
+#define MTL_LINE 64
+#define MTL_PAGE 4096
+
 /* The most units and bytes of a box, and axes with more than one unit. */
 #define MTL_COPY_BOX_UNITS 1024
 #define MTL_COPY_BOX_BYTES 16384

@@ -90,7 +90,7 @@ find_near_axis (const MtlCopyPlan *self)
 {
   int found = mtl_axes_find_nearest (self->axes, self->n_axes, 1);
 
-  return found >= 0 && mtl_copy_get_source_distance (&self->axes[found]) < MTL_COPY_LINE
+  return found >= 0 && mtl_copy_get_source_distance (&self->axes[found]) < MTL_LINE
            ? found : -1;
 }
 
@@ -110,7 +110,7 @@ static gsize
 get_bytes_between (const MtlCopyPlan *self,
                    guint              axis)
 {
-  gsize bytes = MTL_COPY_LINE;
+  gsize bytes = MTL_LINE;
 
   for (guint i = self->n_axes; i-- > axis + 1;)
     bytes = mtl_copy_multiply_up_to_max (bytes, mtl_copy_count_lines (&self->axes[i]));
@@ -127,7 +127,7 @@ are_lines_shared (const MtlCopyPlan *self,
     {
       gsize step = mtl_copy_get_source_distance (&self->axes[i]);
 
-      if (step > 0 && step <= MTL_COPY_LINE / 4 && self->axes[i].extent >= LEAST_ROW)
+      if (step > 0 && step <= MTL_LINE / 4 && self->axes[i].extent >= LEAST_ROW)
         return TRUE;
     }
 
@@ -143,7 +143,7 @@ get_blocked_row (const MtlCopyPlan *self)
 {
   gssize step = mtl_copy_get_last (self)->dest_step;
   gsize n_bytes = self->streams && step == (gssize) (self->unit * self->item_size)
-                    ? MTL_COPY_STREAMED_RUN : 4 * MTL_COPY_LINE;
+                    ? MTL_COPY_STREAMED_RUN : 4 * MTL_LINE;
 
   return MAX (mtl_copy_divide_up (n_bytes, step), LEAST_BLOCKED);
 }
@@ -171,13 +171,13 @@ grow_near_axis (MtlCopyPlan *self,
 {
   gsize largest = MAX (self->unit_source_size, self->unit * self->item_size);
   gsize step = mtl_copy_get_source_distance (&self->axes[axis]), part = self->parts[axis];
-  gsize per_line = mtl_copy_divide_up (MTL_COPY_LINE, step);
+  gsize per_line = mtl_copy_divide_up (MTL_LINE, step);
   guint last = self->n_axes - 1;
 
   /* Rows of several units have one offset in tables. */
   if (is_blocked && self->parts[last] >= get_least_row (self))
     max_units = CLAMP (MTL_COPY_BOX_BYTES / largest, max_units, LEAST_ROW * max_units);
-  if (is_blocked || (part < self->axes[axis].extent && part * step < MTL_COPY_LINE))
+  if (is_blocked || (part < self->axes[axis].extent && part * step < MTL_LINE))
     grow (self, axis,
           MAX (per_line * (is_blocked ? 2 : 1),
                mtl_copy_divide_up (CONVERTED_AT_ONCE, *n_units / part)), n_units, max_units);
@@ -221,7 +221,7 @@ are_half_lines_read (const MtlCopyPlan *self)
   int i = find_near_axis (self);
 
   return i >= 0 && self->parts[i] < self->axes[i].extent
-         && self->parts[i] * mtl_copy_get_source_distance (&self->axes[i]) <= MTL_COPY_LINE / 2;
+         && self->parts[i] * mtl_copy_get_source_distance (&self->axes[i]) <= MTL_LINE / 2;
 }
 
 /* Lists the axes of a box. */
@@ -297,7 +297,7 @@ get_sequential_source (const MtlCopyPlan *self)
     {
       gssize step = self->axes[i].source_step;
 
-      if (step <= 0 || (i < self->n_axes - 1 && step < run) || step >= run + MTL_COPY_LINE)
+      if (step <= 0 || (i < self->n_axes - 1 && step < run) || step >= run + MTL_LINE)
         return 0;
       run += (gssize) (self->axes[i].extent - 1) * step;
     }
@@ -368,7 +368,7 @@ mtl_copy_arrange_boxes (MtlCopyPlan *self)
   self->has_rows = self->parts[self->n_axes - 1] >= get_least_row (self);
   self->streams = self->streams && is_worth_streaming (self);
   if (self->streams)
-    self->line_ahead = get_sequential_source (self) / (self->n_bytes / MTL_COPY_LINE + 1);
+    self->line_ahead = get_sequential_source (self) / (self->n_bytes / MTL_LINE + 1);
   cut_into_slices (self);
 }
 
@@ -503,7 +503,7 @@ get_cost_of_calls (const MtlCopyPlan *self,
                    const Items       *items)
 {
   const MtlAxis *rows = &self->axes[items->row_axis];
-  gsize n_lines = rows->extent * self->source_size / MTL_COPY_LINE, n_calls = rows->extent;
+  gsize n_lines = rows->extent * self->source_size / MTL_LINE, n_calls = rows->extent;
 
   if (self->convert == NULL)
     return 0;
@@ -552,7 +552,7 @@ get_even_part (gsize extent,
     return extent;
 
   even = mtl_copy_divide_up (extent, mtl_copy_divide_up (extent, most));
-  return MIN (mtl_copy_divide_up (even, MTL_COPY_LINE) * MTL_COPY_LINE, most);
+  return MIN (mtl_copy_divide_up (even, MTL_LINE) * MTL_LINE, most);
 }
 
 /* Checks if converted rows are short, and not one after the other. */
@@ -574,7 +574,7 @@ is_worth_streaming_tiles (const MtlCopyPlan *self,
 {
   gsize begins = (guintptr) self->dest | (gsize) mtl_copy_get_last (self)->dest_step;
 
-  return self->is_large && begins % MTL_COPY_LINE == 0
+  return self->is_large && begins % MTL_LINE == 0
          && n_items * self->item_size >= LONG_TILE_ROW;
 }
 
@@ -582,7 +582,7 @@ void
 mtl_copy_arrange_tiles (MtlCopyPlan *self)
 {
   guint last = self->n_axes - 1;
-  gsize line = MTL_COPY_LINE / self->source_size;
+  gsize line = MTL_LINE / self->source_size;
   MtlAxis *rows = &self->axes[last];
   Items items;
 

@@ -8,8 +8,6 @@ G_BEGIN_DECLS
 
 /* Shared by the files that make plans. */
 
-#define MTL_COPY_LINE 64
-
 /* All costs, in picoseconds, of what is within a core's caches. */
 
 /* A call of the kernel for a grid; a row of it, and one of more than 64 bytes or of vectors; each
@@ -134,8 +132,7 @@ mtl_copy_get_source_distance (const MtlAxis *axis)
 }
 
 /* The processor knows where so few pages are, that each takes as much room as several lines. */
-#define MTL_COPY_PAGE 4096
-#define MTL_COPY_LINES_OF_PAGE 8
+#define MTL_LINES_OF_PAGE 8
 
 /* The lines of the source that are visited along an axis. */
 static inline gsize
@@ -143,10 +140,10 @@ mtl_copy_count_lines (const MtlAxis *axis)
 {
   gsize step = mtl_copy_get_source_distance (axis);
 
-  if (step >= MTL_COPY_PAGE)
-    return axis->extent * MTL_COPY_LINES_OF_PAGE;
+  if (step >= MTL_PAGE)
+    return axis->extent * MTL_LINES_OF_PAGE;
 
-  return step >= MTL_COPY_LINE ? axis->extent : 1 + (axis->extent - 1) * step / MTL_COPY_LINE;
+  return step >= MTL_LINE ? axis->extent : 1 + (axis->extent - 1) * step / MTL_LINE;
 }
 
 /* A conversion to fewer bytes reads more than it writes. */

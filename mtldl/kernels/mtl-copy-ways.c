@@ -43,7 +43,7 @@ is_scattered (const MtlCopyPlan *plan)
 static gsize
 get_bytes_of_visits (const MtlCopyPlan *plan)
 {
-  gsize bytes = MTL_COPY_LINE, visited = 0, nearest = MTL_COPY_LINE;
+  gsize bytes = MTL_LINE, visited = 0, nearest = MTL_LINE;
 
   for (guint i = plan->n_axes; i-- > 0;)
     {
@@ -68,7 +68,7 @@ get_cost_of_lines (const MtlCopyPlan *plan,
 {
   const MtlCopyMachine *machine = mtl_copy_machine_get ();
   gsize step = mtl_copy_get_source_distance (mtl_copy_get_last (plan));
-  gsize per_line = step > 0 && step < MTL_COPY_LINE ? MTL_COPY_LINE / step : 1;
+  gsize per_line = step > 0 && step < MTL_LINE ? MTL_LINE / step : 1;
   guint64 n_lines = plan->n_items / MIN (per_line, mtl_copy_get_last (plan)->extent);
 
   return visited <= machine->near_size  ? 0
@@ -156,7 +156,7 @@ get_rows_cost (const MtlCopyPlan *plan)
 {
   gsize n = plan->n_rows, size = plan->item_size * mtl_copy_get_last (plan)->extent;
   guint64 cost = size <= 64 ? MTL_COST_ROW
-                            : MTL_COST_LONG_ROW + MTL_COST_LINE * size / MTL_COPY_LINE;
+                            : MTL_COST_LONG_ROW + MTL_COST_LINE * size / MTL_LINE;
 
   return cost * n + get_cost_of_visits (plan);
 }
@@ -338,7 +338,7 @@ find_loop_axis (const MtlCopyPlan *plan)
 
   for (guint i = last; i-- > 0;)
     if (plan->axes[i].extent >= 2 * plan->axes[found].extent
-        && (plan->axes[last].extent < FEW || plan->axes[i].dest_step < MTL_COPY_LINE))
+        && (plan->axes[last].extent < FEW || plan->axes[i].dest_step < MTL_LINE))
       found = i;
 
   return found;
@@ -387,7 +387,7 @@ get_convert_cost (const MtlCopyPlan *plan)
   return cost * plan->n_items
          + (is_scattered (plan) ? MTL_COST_SCATTERED_CALL : MTL_COST_CALL) * (guint64) plan->n_rows
          + (plan->n_axes > 1
-              ? get_cost_of_lines (plan, MTL_COPY_LINE * mtl_copy_count_lines (last)) : 0);
+              ? get_cost_of_lines (plan, MTL_LINE * mtl_copy_count_lines (last)) : 0);
 }
 
 /* The axis along which the source moves least, if it is not the last one, or -1. Rows along it are
@@ -409,8 +409,8 @@ arrange_convert (MtlCopyPlan *plan)
   if (axis >= 0)
     mtl_axes_move (plan->axes, axis, plan->n_axes - 2);
   arrange_grid (plan);
-  if (plan->streams && step <= MTL_COPY_LINE)
-    plan->line_ahead = MTL_COPY_LINE / plan->item_size * step;
+  if (plan->streams && step <= MTL_LINE)
+    plan->line_ahead = MTL_LINE / plan->item_size * step;
 }
 
 static gboolean
@@ -445,7 +445,7 @@ get_boxes_cost (const MtlCopyPlan *plan)
     return mtl_copy_get_boxes_cost (plan);
 
   return mtl_copy_get_boxes_cost (plan)
-         + (step <= MTL_COPY_LINE / 4 ? get_cost_of_visits (plan)
+         + (step <= MTL_LINE / 4 ? get_cost_of_visits (plan)
                                       : (guint64) MTL_COST_FAR_UNIT * plan->n_items);
 }
 
