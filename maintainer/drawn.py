@@ -11,12 +11,12 @@ from pathlib import Path
 
 SOURCES = ["mtldl/devices/mtl-device.c", "mtldl/devices/mtl-event.c",
            "mtldl/devices/mtl-metal-bridge.m", "mtldl/devices/mtl-metal-copy.c",
-           "mtldl/devices/mtl-metal-device.c", "mtldl/devices/mtl-metal-owners.c",
+           "mtldl/devices/mtl-metal-device.c", "mtldl/devices/mtl-owners.c",
            "mtldl/dlpack/mtl-dlpack-export.c",
            "mtldl/dlpack/mtl-dlpack-import.c", "mtldl/dlpack/mtl-dlpack-tensor.c"]
 # The headers of several sources: only the width of types is changed there.
 HEADERS = ["mtldl/devices/mtl-metal-bridge-private.h", "mtldl/devices/mtl-metal-copy-private.h",
-           "mtldl/devices/mtl-metal-device-private.h", "mtldl/devices/mtl-metal-owners-private.h"]
+           "mtldl/devices/mtl-metal-device-private.h", "mtldl/devices/mtl-owners-private.h"]
 SURVIVORS = (Path(__file__).resolve().parent.parent / "tests" / "metal" / "double" / "mutants"
              / "survivors.txt")
 

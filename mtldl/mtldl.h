@@ -14,6 +14,7 @@
 #include "mtl-threads.h"
 #include "mtl-device.h"
 #include "mtl-event.h"
+#include "mtl-stream.h"
 #include "mtl-allocated-size.h"
 #include "mtl-buffer.h"
 #include "mtl-strided-layout.h"

@@ -53,13 +53,14 @@ typedef enum
 
 /**
  * MtlStorageMode:
- * @MTL_STORAGE_MODE_DEFAULT: the device's own default: the first of host, shared,
- *   managed and private memory that it supports, which is what the host reaches
- *   best; for requests only: memory always has one of the other modes
+ * @MTL_STORAGE_MODE_DEFAULT: the device's own default: host memory on the host,
+ *   shared memory on Metal, private memory on CUDA; for requests only: memory
+ *   always has one of the other modes
  * @MTL_STORAGE_MODE_HOST: memory of the host
- * @MTL_STORAGE_MODE_SHARED: one memory that the host and the device both use
+ * @MTL_STORAGE_MODE_SHARED: one memory that the host and the device both use; on
+ *   CUDA it is pinned memory of the host, which the GPU reaches over the bus
  * @MTL_STORAGE_MODE_MANAGED: one copy each for the host and the device,
- *   synchronized on demand
+ *   synchronized on demand; on CUDA, pages that go to who uses them
  * @MTL_STORAGE_MODE_PRIVATE: memory that only the device can access
  * @MTL_STORAGE_MODE_FOREIGN: memory of a device that this library has no
  *   backend for; it can be described and passed on
@@ -265,6 +266,8 @@ typedef enum
  * @MTL_DLPACK_FLAGS_COPY: always a new copy, for the consumer alone
  * @MTL_DLPACK_FLAGS_NEVER_COPY: fail rather than copy
  * @MTL_DLPACK_FLAGS_NEGATIVE_STRIDES: the consumer supports negative strides
+ * @MTL_DLPACK_FLAGS_NO_SYNC: the consumer itself waits for the library's stream,
+ *   see [ctor@Mtl.Stream.new_for_device]
  *
  * How to export a view as a DLPack tensor.
  *
@@ -276,6 +279,7 @@ typedef enum /*< flags >*/
   MTL_DLPACK_FLAGS_COPY = 1 << 0,
   MTL_DLPACK_FLAGS_NEVER_COPY = 1 << 1,
   MTL_DLPACK_FLAGS_NEGATIVE_STRIDES = 1 << 2,
+  MTL_DLPACK_FLAGS_NO_SYNC = 1 << 3,
 } MtlDlpackFlags;
 
 G_END_DECLS

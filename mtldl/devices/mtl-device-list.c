@@ -6,6 +6,9 @@
 
 #include "mtl-device.h"
 
+#include <string.h>
+
+#include "mtl-cuda-device-private.h"
 #include "mtl-error.h"
 #include "mtl-fork-private.h"
 #include "mtl-host-device-private.h"
@@ -37,13 +40,70 @@ mtl_device_get_host (void)
   return host;
 }
 
+static MtlDevice *
+find_metal (int ordinal)
+{
+  GPtrArray *devices = mtl_metal_device_get_all ();
+
+  return devices != NULL && ordinal >= 0 && (guint) ordinal < devices->len
+           ? g_ptr_array_index (devices, ordinal) : NULL;
+}
+
+/* Reads TYPE or TYPE:ORDINAL, such as cuda:1. */
+static MtlDevice *
+find_by_name (const char  *name,
+              GError     **error)
+{
+  static const struct
+  {
+    const char *name;
+    MtlDeviceType type;
+  } types[] = {
+    { "host", MTL_DEVICE_TYPE_CPU },
+    { "metal", MTL_DEVICE_TYPE_METAL },
+    { "cuda", MTL_DEVICE_TYPE_CUDA },
+  };
+  g_auto (GStrv) words = g_strsplit (name, ":", 2);
+  guint64 ordinal = 0;
+
+  for (gsize i = 0; words[0] != NULL && i < G_N_ELEMENTS (types); i++)
+    if (strcmp (words[0], types[i].name) == 0
+        && (words[1] == NULL
+            || g_ascii_string_to_unsigned (words[1], 10, 0, G_MAXINT, &ordinal, NULL)))
+      return mtl_device_get (types[i].type, ordinal, error);
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "“%s” is not a device: use host, metal:N or cuda:N", name);
+  return NULL;
+}
+
+static MtlDevice *
+choose_default (void)
+{
+  const char *name = g_getenv ("MTL_DEVICE");
+  g_autoptr (GError) error = NULL;
+  MtlDevice *metal = mtl_metal_device_get_default ();
+  MtlDevice *device = NULL;
+
+  if (name != NULL && name[0] != '\0')
+    device = find_by_name (name, &error);
+  if (error != NULL)
+    g_warning ("MTL_DEVICE is ignored: %s", error->message);
+  if (device != NULL)
+    return device;
+
+  return metal != NULL ? metal : mtl_device_get_host ();
+}
+
 /**
  * mtl_device_get_default:
  *
  * Gets the device that is used if none is specified.
  *
- * This is Metal's default device if there is one, otherwise the host. It exists
- * as long as the process.
+ * This is Metal's default device if there is one, otherwise the host. The
+ * environment variable `MTL_DEVICE` can name another one: `host`, `metal:N` or
+ * `cuda:N`, where `N` is the ordinal. The default device exists as long as the
+ * process.
  *
  * Returns: (transfer none): the default device
  *
@@ -52,9 +112,16 @@ mtl_device_get_host (void)
 MtlDevice *
 mtl_device_get_default (void)
 {
-  MtlDevice *metal = mtl_metal_device_get_default ();
+  static MtlForkOnce once;
+  static MtlDevice *device;
 
-  return metal != NULL ? metal : mtl_device_get_host ();
+  if (mtl_fork_once_enter (&once))
+    {
+      device = choose_default ();
+      mtl_fork_once_leave (&once);
+    }
+
+  return device;
 }
 
 /**
@@ -62,8 +129,11 @@ mtl_device_get_default (void)
  *
  * Lists the devices that buffers can be allocated on.
  *
- * These are the host and Metal's devices. The library looks up Metal's devices
- * once, when it first needs one.
+ * These are the host, Metal's devices, and CUDA's devices if CUDA is in use:
+ * once [func@Mtl.Device.get] was called for one of them, or a tensor of another
+ * library is on one. Children of a process that uses CUDA cannot use it, so the
+ * library initializes CUDA only on request. The library looks up devices once,
+ * when it first needs one of their kind.
  *
  * Returns: (transfer container) (element-type MtlDevice): the devices
  *
@@ -72,11 +142,13 @@ mtl_device_get_default (void)
 GList *
 mtl_device_list (void)
 {
-  GPtrArray *metal = mtl_metal_device_get_all ();
+  GPtrArray *kinds[] = { mtl_cuda_device_peek_all (), mtl_metal_device_get_all () };
   GList *devices = NULL;
 
-  for (guint i = metal != NULL ? metal->len : 0; i > 0; i--)
-    devices = g_list_prepend (devices, g_ptr_array_index (metal, i - 1));
+  for (gsize k = 0; k < G_N_ELEMENTS (kinds); k++)
+    for (guint i = kinds[k] != NULL ? kinds[k]->len : 0; i > 0; i--)
+      if (g_ptr_array_index (kinds[k], i - 1) != NULL)
+        devices = g_list_prepend (devices, g_ptr_array_index (kinds[k], i - 1));
 
   return g_list_prepend (devices, mtl_device_get_host ());
 }
@@ -89,12 +161,17 @@ mtl_device_list (void)
  *
  * Gets a device that buffers can be allocated on.
  *
- * It exists as long as the process.
+ * It exists as long as the process. Devices of CUDA need nothing but NVIDIA's
+ * driver, which is opened and initialized by the first call that asks for one.
+ * Beside the GPUs there are %MTL_DEVICE_TYPE_CUDA_HOST and
+ * %MTL_DEVICE_TYPE_CUDA_MANAGED with the ordinal 0, for pinned and managed
+ * memory that all GPUs and the host can use.
  *
  * Errors:
  *
  * - %MTL_ERROR_INVALID_ARGUMENT: @device_type is %MTL_DEVICE_TYPE_UNKNOWN
- * - %MTL_ERROR_NOT_SUPPORTED: there is no such device
+ * - %MTL_ERROR_NOT_SUPPORTED: there is no such device, or CUDA was initialized
+ *   before this process was forked
  *
  * Returns: (transfer none): the device
  *
@@ -105,25 +182,40 @@ mtl_device_get (MtlDeviceType   device_type,
                 int             ordinal,
                 GError        **error)
 {
-  g_autoptr (GList) devices = NULL;
+  MtlDevice *device = NULL;
 
-  if (device_type == MTL_DEVICE_TYPE_UNKNOWN)
+  switch (device_type)
     {
+    case MTL_DEVICE_TYPE_UNKNOWN:
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                    "Device (%d, %d) has an unknown type: choose a device type",
                    device_type, ordinal);
       return NULL;
+
+    case MTL_DEVICE_TYPE_CPU:
+      device = ordinal == 0 ? mtl_device_get_host () : NULL;
+      break;
+
+    case MTL_DEVICE_TYPE_CUDA:
+    case MTL_DEVICE_TYPE_CUDA_HOST:
+    case MTL_DEVICE_TYPE_CUDA_MANAGED:
+      device = mtl_cuda_device_get (device_type, ordinal);
+      if (device == NULL && !mtl_cuda_driver_check_process (error))
+        return NULL;
+      break;
+
+    case MTL_DEVICE_TYPE_METAL:
+      device = find_metal (ordinal);
+      break;
+
+    default:
+      break;
     }
 
-  devices = mtl_device_list ();
-  for (GList *l = devices; l != NULL; l = l->next)
-    if (mtl_device_get_device_type (l->data) == device_type
-        && mtl_device_get_ordinal (l->data) == ordinal)
-      return l->data;
-
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "There is no device (%d, %d) here%s",
-               device_type, ordinal,
-               device_type == MTL_DEVICE_TYPE_METAL && mtl_metal_device_get_all () == NULL
-                 ? ": this library was built without Metal" : "");
-  return NULL;
+  if (device == NULL)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "There is no device (%d, %d) here%s",
+                 device_type, ordinal,
+                 device_type == MTL_DEVICE_TYPE_METAL && mtl_metal_device_get_all () == NULL
+                   ? ": this library was built without Metal" : "");
+  return device;
 }

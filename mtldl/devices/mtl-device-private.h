@@ -11,6 +11,21 @@ struct _MtlDevice
   GObject parent_instance;
 };
 
+typedef struct _MtlStreamUse MtlStreamUse;
+
+struct _MtlStreamUse
+{
+  guint64 stream;
+  MtlStreamUse *next;
+};
+
+/* The work that may be using some memory. All zeros is no work. */
+typedef struct
+{
+  int is_queued;         /* atomic; in the device's own stream */
+  MtlStreamUse *streams; /* atomic; in streams of others that the memory was exported for */
+} MtlDeviceUses;
+
 /* The operations of a kind of device. It does not support the operations that it leaves
  * unimplemented. All functions can be called from any thread, and a handle is the
  * device's own. */
@@ -19,6 +34,10 @@ typedef struct _MtlDeviceClass MtlDeviceClass;
 struct _MtlDeviceClass
 {
   GObjectClass parent_class;
+
+  /* Returns the mode that MTL_STORAGE_MODE_DEFAULT stands for: itself if nothing can be
+   * allocated. */
+  MtlStorageMode (* get_default_storage_mode) (MtlDevice *self);
 
   /* Checks whether memory with a storage mode can be allocated. No function is called with
    * MTL_STORAGE_MODE_DEFAULT. */
@@ -35,10 +54,12 @@ struct _MtlDeviceClass
 
   /* Makes host memory available to the device without a copy; returns the handle. On success it
    * takes owner, and calls destroy with it once the memory is no longer used. Fails with
-   * MTL_ERROR_NOT_SUPPORTED if the device cannot use the memory. */
+   * MTL_ERROR_NOT_SUPPORTED if the device cannot use the memory. If is_file is set, it is a
+   * mapping of a file, read-only and shared. */
   gpointer (* wrap_memory)           (MtlDevice       *self,
                                       gpointer         data,
                                       gsize            size,
+                                      gboolean         is_file,
                                       gpointer         owner,
                                       GDestroyNotify   destroy,
                                       GError         **error);
@@ -52,10 +73,22 @@ struct _MtlDeviceClass
                                       MtlStorageMode  *mode,
                                       GError         **error);
 
-  /* Releases a handle that allocate(), wrap_memory() or wrap_handle() returned. */
-  void     (* free)                  (MtlDevice       *self,
-                                      gpointer         handle,
-                                      MtlStorageMode   mode);
+  /* Releases a handle that allocate() or wrap_memory() returned, after the work that uses it. */
+  void     (* free)                  (MtlDevice           *self,
+                                      gpointer             handle,
+                                      MtlStorageMode       mode,
+                                      const MtlDeviceUses *uses);
+
+  /* Releases a handle that wrap_handle() returned; NULL if there is nothing to release. */
+  void     (* unwrap_handle)         (MtlDevice       *self,
+                                      gpointer         handle);
+
+  /* Calls destroy with the owner of memory that the device did not allocate, after the work that
+   * uses it, and maybe in another thread. */
+  void     (* end_owner)             (MtlDevice           *self,
+                                      const MtlDeviceUses *uses,
+                                      gpointer             owner,
+                                      GDestroyNotify       destroy);
 
   /* Returns the host address of an allocation, or NULL if it has none. */
   gpointer (* contents)              (MtlDevice       *self,
@@ -66,6 +99,21 @@ struct _MtlDeviceClass
   gboolean (* check_export)          (MtlDevice       *self,
                                       gpointer         handle,
                                       MtlStorageMode   mode,
+                                      GError         **error);
+
+  /* Lets the work of another library wait for that of this one: in the stream that the thread has
+   * pushed, or by letting the host wait, unless is_ordered says that the other library cares for
+   * that. Until the memory is freed, it notes in uses where it may be in use. NULL if the library's
+   * work is never just queued. */
+  gboolean (* begin_export)          (MtlDevice       *self,
+                                      MtlDeviceUses   *uses,
+                                      gboolean         is_ordered,
+                                      GError         **error);
+
+  /* Lets the work of this library wait for that in the stream that the thread has pushed, if
+   * there is one; is_ordered says whether there is. NULL, too, without queued work. */
+  gboolean (* begin_import)          (MtlDevice       *self,
+                                      gboolean        *is_ordered,
                                       GError         **error);
 
   /* Copies size bytes between two allocations, at least one of which belongs to this device.
@@ -82,6 +130,15 @@ struct _MtlDeviceClass
                                       gsize            source_offset,
                                       gsize            size,
                                       GCancellable    *cancellable,
+                                      GError         **error);
+
+  /* Copies size bytes from another device of the same class to this one; NULL if they have to go
+   * through the host. */
+  gboolean (* copy_from_peer)        (MtlDevice       *self,
+                                      gpointer         dest,
+                                      MtlDevice       *source_device,
+                                      gpointer         source,
+                                      gsize            size,
                                       GError         **error);
 
   /* Fills a range of an allocation with a repeated pattern; the range is within the allocation
@@ -113,6 +170,51 @@ struct _MtlDeviceClass
                                       gsize            offset,
                                       gsize            size);
 
+  /* Creates a stream, in which work is done in the order in which it is queued. Returns its
+   * handle. A device without this function has no streams. */
+  gboolean (* new_stream)            (MtlDevice       *self,
+                                      guint64         *stream,
+                                      GError         **error);
+
+  /* Takes a reference to the stream of somebody else, if the device counts them. */
+  gboolean (* wrap_stream)           (MtlDevice       *self,
+                                      guint64          stream,
+                                      GError         **error);
+
+  /* Releases a stream; is_own says whether new_stream() created it. Its work is still done. */
+  void     (* free_stream)           (MtlDevice       *self,
+                                      guint64          stream,
+                                      gboolean         is_own);
+
+  /* Gets the stream of the library's work. */
+  gboolean (* get_stream)            (MtlDevice       *self,
+                                      guint64         *stream,
+                                      GError         **error);
+
+  /* Lets the work that is queued in a stream later wait for what another one has now. */
+  gboolean (* order_streams)         (MtlDevice       *self,
+                                      guint64          before,
+                                      guint64          after,
+                                      GError         **error);
+
+  /* Waits until the work that a stream has now is finished. */
+  gboolean (* synchronize_stream)    (MtlDevice       *self,
+                                      guint64          stream,
+                                      GCancellable    *cancellable,
+                                      GError         **error);
+
+  /* Queues a wait for, or a signal of, a value of an event of the device. */
+  gboolean (* queue_wait)            (MtlDevice       *self,
+                                      guint64          stream,
+                                      gpointer         event,
+                                      guint64          value,
+                                      GError         **error);
+  gboolean (* queue_signal)          (MtlDevice       *self,
+                                      guint64          stream,
+                                      gpointer         event,
+                                      guint64          value,
+                                      GError         **error);
+
   /* Creates an event that starts at 0; returns the device's handle for the event. A device
    * without this function uses host events. */
   gpointer (* new_event)             (MtlDevice       *self,
@@ -123,9 +225,10 @@ struct _MtlDeviceClass
                                       gpointer         handle,
                                       GError         **error);
 
-  /* Releases a handle that new_event() or wrap_event() returned. */
+  /* Releases a handle that new_event(), if is_own is set, or wrap_event() returned. */
   void     (* free_event)            (MtlDevice       *self,
-                                      gpointer         event);
+                                      gpointer         event,
+                                      gboolean         is_own);
 
   /* Returns the value that an event has reached. */
   guint64  (* get_event_value)       (MtlDevice       *self,
@@ -151,10 +254,28 @@ struct _MtlDeviceClass
 
 MtlDeviceType mtl_device_type_from_number (gint32 number);
 
+#define MTL_PUSHED_ANY_ORDINAL -1
+
+/* The streams that the calling thread uses instead of the devices' own. The last one that was
+ * pushed for a device counts. Popping removes the last one that was pushed, if it is the same. */
+void     mtl_pushed_stream_push (MtlDeviceType  device_type,
+                                 int            ordinal,
+                                 guint64        stream);
+gboolean mtl_pushed_stream_pop  (MtlDeviceType  device_type,
+                                 int            ordinal,
+                                 guint64        stream);
+gboolean mtl_pushed_stream_find (MtlDeviceType  device_type,
+                                 int            ordinal,
+                                 guint64       *stream);
+
 /* The mode that a requested one stands for: MTL_STORAGE_MODE_DEFAULT only if
  * nothing can be allocated on the device. */
 MtlStorageMode mtl_device_resolve_storage_mode (MtlDevice      *self,
                                                 MtlStorageMode  mode);
+
+void          mtl_device_uses_add         (MtlDeviceUses *self,
+                                           guint64        stream);
+void          mtl_device_uses_clear       (MtlDeviceUses *self);
 
 /* Every read-modify-write of a device's memory goes between these two. The
  * calls may be nested. */

@@ -41,9 +41,11 @@ typedef struct
   gint32 device_type;
   gint32 device_ordinal;
   char *name;
+  char *uuid;
   gboolean host_accessible;
   gboolean unified_memory;
   guint64 max_buffer_size;
+  guint64 memory_size;
   guint64 page_size;
   MtlForkLock update;
   GThread *updater; /* atomic: the thread that holds the lock */
@@ -56,9 +58,11 @@ enum
   PROP_DEVICE_TYPE,
   PROP_ORDINAL,
   PROP_NAME,
+  PROP_UUID,
   PROP_HOST_ACCESSIBLE,
   PROP_UNIFIED_MEMORY,
   PROP_MAX_BUFFER_SIZE,
+  PROP_MEMORY_SIZE,
   PROP_PAGE_SIZE,
   N_PROPS
 };
@@ -80,6 +84,7 @@ mtl_device_finalize (GObject *object)
 
   mtl_fork_lock_clear (&priv->update);
   g_free (priv->name);
+  g_free (priv->uuid);
 
   G_OBJECT_CLASS (mtl_device_parent_class)->finalize (object);
 }
@@ -103,6 +108,9 @@ mtl_device_get_property (GObject    *object,
     case PROP_NAME:
       g_value_set_string (value, mtl_device_get_name (self));
       break;
+    case PROP_UUID:
+      g_value_set_string (value, mtl_device_get_uuid (self));
+      break;
     case PROP_HOST_ACCESSIBLE:
       g_value_set_boolean (value, mtl_device_is_host_accessible (self));
       break;
@@ -111,6 +119,9 @@ mtl_device_get_property (GObject    *object,
       break;
     case PROP_MAX_BUFFER_SIZE:
       g_value_set_uint64 (value, mtl_device_get_max_buffer_size (self));
+      break;
+    case PROP_MEMORY_SIZE:
+      g_value_set_uint64 (value, mtl_device_get_memory_size (self));
       break;
     case PROP_PAGE_SIZE:
       g_value_set_uint64 (value, mtl_device_get_page_size (self));
@@ -141,6 +152,9 @@ mtl_device_set_property (GObject      *object,
       if (priv->name == NULL)
         priv->name = g_strdup ("");
       break;
+    case PROP_UUID:
+      priv->uuid = g_value_dup_string (value);
+      break;
     case PROP_HOST_ACCESSIBLE:
       priv->host_accessible = g_value_get_boolean (value);
       break;
@@ -149,6 +163,9 @@ mtl_device_set_property (GObject      *object,
       break;
     case PROP_MAX_BUFFER_SIZE:
       priv->max_buffer_size = g_value_get_uint64 (value);
+      break;
+    case PROP_MEMORY_SIZE:
+      priv->memory_size = g_value_get_uint64 (value);
       break;
     case PROP_PAGE_SIZE:
       priv->page_size = g_value_get_uint64 (value);
@@ -165,6 +182,12 @@ mtl_device_real_supports_storage_mode (MtlDevice      *self,
   return FALSE;
 }
 
+static MtlStorageMode
+mtl_device_real_get_default_storage_mode (MtlDevice *self)
+{
+  return MTL_STORAGE_MODE_DEFAULT;
+}
+
 static gpointer
 mtl_device_real_allocate (MtlDevice       *self,
                           gsize            size,
@@ -179,10 +202,20 @@ mtl_device_real_allocate (MtlDevice       *self,
 }
 
 static void
-mtl_device_real_free (MtlDevice      *self,
-                      gpointer        handle,
-                      MtlStorageMode  mode)
+mtl_device_real_free (MtlDevice           *self,
+                      gpointer             handle,
+                      MtlStorageMode       mode,
+                      const MtlDeviceUses *uses)
 {
+}
+
+static void
+mtl_device_real_end_owner (MtlDevice           *self,
+                           const MtlDeviceUses *uses,
+                           gpointer             owner,
+                           GDestroyNotify       destroy)
+{
+  destroy (owner);
 }
 
 static gpointer
@@ -240,8 +273,10 @@ mtl_device_class_init (MtlDeviceClass *klass)
   object_class->set_property = mtl_device_set_property;
 
   klass->supports_storage_mode = mtl_device_real_supports_storage_mode;
+  klass->get_default_storage_mode = mtl_device_real_get_default_storage_mode;
   klass->allocate = mtl_device_real_allocate;
   klass->free = mtl_device_real_free;
+  klass->end_owner = mtl_device_real_end_owner;
   klass->contents = mtl_device_real_contents;
   klass->check_export = mtl_device_real_check_export;
   klass->synchronize = mtl_device_real_synchronize;
@@ -280,6 +315,16 @@ mtl_device_class_init (MtlDeviceClass *klass)
     g_param_spec_string ("name", NULL, NULL, "", flags);
 
   /**
+   * MtlDevice:uuid: (getter get_uuid)
+   *
+   * An identifier of the device itself, whatever its ordinal in this process.
+   *
+   * Since: 1.0
+   */
+  props[PROP_UUID] =
+    g_param_spec_string ("uuid", NULL, NULL, NULL, flags);
+
+  /**
    * MtlDevice:host-accessible: (getter is_host_accessible)
    *
    * Whether the host can read and write all memory of the device.
@@ -308,6 +353,16 @@ mtl_device_class_init (MtlDeviceClass *klass)
    */
   props[PROP_MAX_BUFFER_SIZE] =
     g_param_spec_uint64 ("max-buffer-size", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+
+  /**
+   * MtlDevice:memory-size: (getter get_memory_size)
+   *
+   * The size of the device's memory, in bytes, or 0 if it is not known.
+   *
+   * Since: 1.0
+   */
+  props[PROP_MEMORY_SIZE] =
+    g_param_spec_uint64 ("memory-size", NULL, NULL, 0, G_MAXUINT64, 0, flags);
 
   /**
    * MtlDevice:page-size: (getter get_page_size)
@@ -420,6 +475,28 @@ mtl_device_get_name (MtlDevice *self)
 }
 
 /**
+ * mtl_device_get_uuid: (get-property uuid)
+ * @self: a device
+ *
+ * Gets an identifier of the device itself.
+ *
+ * The ordinals of CUDA's devices depend on the environment. The identifier is
+ * the one that NVIDIA's tools print, such as
+ * `GPU-6c1b6a9e-5a0b-8b0a-1f3c-2d4e5f607182`.
+ *
+ * Returns: (transfer none) (nullable): the identifier, or %NULL if there is none
+ *
+ * Since: 1.0
+ */
+const char *
+mtl_device_get_uuid (MtlDevice *self)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), NULL);
+
+  return get_private (self)->uuid;
+}
+
+/**
  * mtl_device_is_host_accessible: (get-property host-accessible)
  * @self: a device
  *
@@ -476,6 +553,24 @@ mtl_device_get_max_buffer_size (MtlDevice *self)
 }
 
 /**
+ * mtl_device_get_memory_size: (get-property memory-size)
+ * @self: a device
+ *
+ * Gets the size of the device's memory.
+ *
+ * Returns: the size in bytes, or 0 if it is not known
+ *
+ * Since: 1.0
+ */
+guint64
+mtl_device_get_memory_size (MtlDevice *self)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), 0);
+
+  return get_private (self)->memory_size;
+}
+
+/**
  * mtl_device_get_page_size: (get-property page-size)
  * @self: a device
  *
@@ -497,20 +592,38 @@ MtlStorageMode
 mtl_device_resolve_storage_mode (MtlDevice      *self,
                                  MtlStorageMode  mode)
 {
-  /* The mode that the host reaches best comes first. */
-  static const MtlStorageMode modes[] = {
-    MTL_STORAGE_MODE_HOST, MTL_STORAGE_MODE_SHARED, MTL_STORAGE_MODE_MANAGED,
-    MTL_STORAGE_MODE_PRIVATE,
-  };
+  return mode != MTL_STORAGE_MODE_DEFAULT ? mode
+                                          : MTL_DEVICE_GET_CLASS (self)
+                                              ->get_default_storage_mode (self);
+}
 
-  if (mode != MTL_STORAGE_MODE_DEFAULT)
-    return mode;
+void
+mtl_device_uses_add (MtlDeviceUses *self,
+                     guint64        stream)
+{
+  MtlStreamUse *first = g_atomic_pointer_get (&self->streams);
+  MtlStreamUse *use;
 
-  for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
-    if (MTL_DEVICE_GET_CLASS (self)->supports_storage_mode (self, modes[i]))
-      return modes[i];
+  for (use = first; use != NULL; use = use->next)
+    if (use->stream == stream)
+      return;
 
-  return MTL_STORAGE_MODE_DEFAULT;
+  use = g_new (MtlStreamUse, 1);
+  do
+    *use = (MtlStreamUse) { stream, first };
+  while (!g_atomic_pointer_compare_and_exchange_full (&self->streams, first, use, &first));
+}
+
+void
+mtl_device_uses_clear (MtlDeviceUses *self)
+{
+  while (self->streams != NULL)
+    {
+      MtlStreamUse *use = g_steal_pointer (&self->streams);
+
+      self->streams = use->next;
+      g_free (use);
+    }
 }
 
 /**

@@ -52,11 +52,15 @@ int            mtl_device_get_ordinal    (MtlDevice       *self);
 MTL_AVAILABLE_IN_1_0
 const char    *mtl_device_get_name              (MtlDevice       *self);
 MTL_AVAILABLE_IN_1_0
+const char    *mtl_device_get_uuid              (MtlDevice       *self);
+MTL_AVAILABLE_IN_1_0
 gboolean       mtl_device_is_host_accessible    (MtlDevice       *self);
 MTL_AVAILABLE_IN_1_0
 gboolean       mtl_device_has_unified_memory    (MtlDevice       *self);
 MTL_AVAILABLE_IN_1_0
 guint64        mtl_device_get_max_buffer_size   (MtlDevice       *self);
+MTL_AVAILABLE_IN_1_0
+guint64        mtl_device_get_memory_size       (MtlDevice       *self);
 MTL_AVAILABLE_IN_1_0
 guint64        mtl_device_get_page_size         (MtlDevice       *self);
 MTL_AVAILABLE_IN_1_0

@@ -21,7 +21,10 @@
  * On Metal an event is an `id<MTLSharedEvent>`, returned by
  * [method@Mtl.Event.get_handle]. A GPU signals it with
  * `encodeSignalEvent:value:` and waits for it with `encodeWaitForEvent:value:`.
- * On the host an event orders threads.
+ * On CUDA it is the address of a number in pinned memory. A stream signals it
+ * and waits for it with [method@Mtl.Stream.signal_event]
+ * and [method@Mtl.Stream.wait_event], or with `cuStreamWriteValue64()` and
+ * `cuStreamWaitValue64()`. On the host an event orders threads.
  *
  * ```c
  * g_autoptr (MtlEvent) event = mtl_event_new (mtl_device_get_default (), error);
@@ -53,6 +56,7 @@ struct _MtlEvent
   MtlDevice *device;    /* NULL until the event is initialized */
   MtlDevice *requested; /* may be NULL, and is from then on */
   gpointer handle;      /* the device's, NULL for a host event */
+  gboolean is_own;      /* the handle was created for the event */
 
   MtlForkLock lock;
   GCond signaled;
@@ -93,7 +97,7 @@ mtl_event_finalize (GObject *object)
   MtlEvent *self = MTL_EVENT (object);
 
   if (self->handle != NULL)
-    MTL_DEVICE_GET_CLASS (self->device)->free_event (self->device, self->handle);
+    MTL_DEVICE_GET_CLASS (self->device)->free_event (self->device, self->handle, self->is_own);
   g_clear_object (&self->device);
   g_clear_object (&self->requested);
   lock (self); /* threads of a child's parent may be waiting for the condition */
@@ -198,6 +202,8 @@ mtl_event_initable_init (GInitable     *initable,
       self->handle = klass->new_event (device, error);
       if (self->handle == NULL)
         return FALSE;
+
+      self->is_own = TRUE;
     }
 
   self->device = g_object_ref (device);
@@ -239,11 +245,13 @@ mtl_event_new (MtlDevice  *device,
 
 /**
  * mtl_event_new_for_handle: (skip)
- * @handle: the device's handle for an event, an `id<MTLSharedEvent>` on Metal
+ * @handle: the device's handle for an event: an `id<MTLSharedEvent>` on Metal, the
+ *   address of an aligned integer of 64 bits in pinned memory on CUDA
  * @device: the device
  * @error: return location for a [error@Mtl.Error]
  *
- * Creates an event for an existing event of the device, which is retained.
+ * Creates an event for an existing event of the device, which is retained. The
+ * integer of a CUDA event has to outlive the event.
  *
  * Errors:
  *

@@ -29,6 +29,12 @@ mtl_host_device_supports_storage_mode (MtlDevice      *device,
   return mode == MTL_STORAGE_MODE_HOST;
 }
 
+static MtlStorageMode
+mtl_host_device_get_default_storage_mode (MtlDevice *device)
+{
+  return MTL_STORAGE_MODE_HOST;
+}
+
 /* Asks for pages of 2 MiB for large memory that will be overwritten completely.
  * Otherwise a copy to new memory spends most of its time on page faults. */
 static void
@@ -79,9 +85,10 @@ mtl_host_device_allocate (MtlDevice       *device,
 }
 
 static void
-mtl_host_device_free (MtlDevice      *device,
-                      gpointer        handle,
-                      MtlStorageMode  mode)
+mtl_host_device_free (MtlDevice           *device,
+                      gpointer             handle,
+                      MtlStorageMode       mode,
+                      const MtlDeviceUses *uses)
 {
   free (((gpointer *) handle)[-1]);
 }
@@ -100,6 +107,7 @@ mtl_host_device_class_init (MtlHostDeviceClass *klass)
   MtlDeviceClass *device_class = MTL_DEVICE_CLASS (klass);
 
   device_class->supports_storage_mode = mtl_host_device_supports_storage_mode;
+  device_class->get_default_storage_mode = mtl_host_device_get_default_storage_mode;
   device_class->allocate = mtl_host_device_allocate;
   device_class->free = mtl_host_device_free;
   device_class->contents = mtl_host_device_contents;
@@ -108,6 +116,14 @@ mtl_host_device_class_init (MtlHostDeviceClass *klass)
 static void
 mtl_host_device_init (MtlHostDevice *self)
 {
+}
+
+static guint64
+get_memory_size (void)
+{
+  glong n_pages = sysconf (_SC_PHYS_PAGES);
+
+  return n_pages > 0 ? (guint64) n_pages * sysconf (_SC_PAGESIZE) : 0;
 }
 
 MtlDevice *
@@ -119,6 +135,7 @@ mtl_host_device_new (void)
                        "host-accessible", TRUE,
                        "unified-memory", TRUE,
                        "max-buffer-size", (guint64) G_MAXSSIZE,
+                       "memory-size", get_memory_size (),
                        "page-size", (guint64) sysconf (_SC_PAGESIZE),
                        NULL);
 }

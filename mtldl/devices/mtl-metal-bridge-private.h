@@ -5,7 +5,7 @@
 #include <gio/gio.h>
 
 #include "mtl-enums.h"
-#include "mtl-metal-owners-private.h"
+#include "mtl-owners-private.h"
 #include "mtl-metal-tensor-private.h"
 
 G_BEGIN_DECLS
@@ -78,7 +78,7 @@ gpointer   mtl_metal_bridge_new_buffer         (gpointer                 device,
 gpointer   mtl_metal_bridge_new_buffer_no_copy (gpointer                 device,
                                                 gpointer                 data,
                                                 gsize                    size,
-                                                MtlMetalOwner           *owner);
+                                                MtlOwner           *owner);
 gboolean   mtl_metal_bridge_may_be_object      (gpointer                 pointer);
 gboolean   mtl_metal_bridge_inspect_buffer     (gpointer                 object,
                                                 MtlMetalBufferInfo      *info);

@@ -174,7 +174,7 @@ mtl_metal_bridge_new_buffer (gpointer       device,
 @interface MtlMetalLease : NSObject
 {
 @public
-  MtlMetalOwner *owner;
+  MtlOwner *owner;
 }
 - (void) end;
 @end
@@ -184,15 +184,15 @@ mtl_metal_bridge_new_buffer (gpointer       device,
  * thread, which must not wait for a lock, such as Python's, while its holder waits for the GPU. */
 - (void) end
 {
-  MtlMetalOwner *once = __atomic_exchange_n (&owner, NULL, __ATOMIC_ACQ_REL);
+  MtlOwner *once = __atomic_exchange_n (&owner, NULL, __ATOMIC_ACQ_REL);
 
   if (once == NULL)
     return;
 
   if (is_releasing)
-    mtl_metal_owner_end (once);
+    mtl_owner_end (once);
   else
-    mtl_metal_owner_end_later (once);
+    mtl_owner_end_later (once);
 }
 
 /* Ends the owner even if Metal has not called the deallocator. */
@@ -208,7 +208,7 @@ gpointer
 mtl_metal_bridge_new_buffer_no_copy (gpointer       device,
                                      gpointer       data,
                                      gsize          size,
-                                     MtlMetalOwner *owner)
+                                     MtlOwner *owner)
 {
   @autoreleasepool
     {

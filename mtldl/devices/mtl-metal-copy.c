@@ -39,11 +39,13 @@ typedef struct
 static void
 staging_clear (Staging *self)
 {
+  const MtlDeviceUses no_uses = { 0 };
+
   if (self->handle == NULL)
     return;
 
   MTL_DEVICE_GET_CLASS (self->blitter->device)->free (self->blitter->device, self->handle,
-                                                      MTL_STORAGE_MODE_SHARED);
+                                                      MTL_STORAGE_MODE_SHARED, &no_uses);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Staging, staging_clear)

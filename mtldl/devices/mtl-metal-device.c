@@ -10,7 +10,7 @@
 #include "mtl-fork-private.h"
 #include "mtl-metal-bridge-private.h"
 #include "mtl-metal-copy-private.h"
-#include "mtl-metal-owners-private.h"
+#include "mtl-owners-private.h"
 
 struct _MtlMetalDevice
 {
@@ -45,6 +45,12 @@ mtl_metal_device_supports_storage_mode (MtlDevice      *device,
 {
   return mode == MTL_STORAGE_MODE_SHARED || mode == MTL_STORAGE_MODE_PRIVATE
          || (mode == MTL_STORAGE_MODE_MANAGED && mtl_metal_bridge_has_managed_mode ());
+}
+
+static MtlStorageMode
+mtl_metal_device_get_default_storage_mode (MtlDevice *device)
+{
+  return MTL_STORAGE_MODE_SHARED;
 }
 
 static gboolean
@@ -157,13 +163,14 @@ static gpointer
 mtl_metal_device_wrap_memory (MtlDevice       *device,
                               gpointer         data,
                               gsize            size,
+                              gboolean         is_file,
                               gpointer         owner_data,
                               GDestroyNotify   destroy,
                               GError         **error)
 {
   MtlMetalDevice *self = MTL_METAL_DEVICE (device);
   gsize page_size = mtl_metal_bridge_get_page_size ();
-  MtlMetalOwner *owner = NULL;
+  MtlOwner *owner = NULL;
   gpointer buffer;
 
   if ((guintptr) data % page_size != 0)
@@ -186,7 +193,7 @@ mtl_metal_device_wrap_memory (MtlDevice       *device,
 
   if (destroy != NULL)
     {
-      owner = mtl_metal_owner_new (owner_data, destroy, error);
+      owner = mtl_owner_new (owner_data, destroy, error);
       if (owner == NULL)
         return NULL;
     }
@@ -194,7 +201,7 @@ mtl_metal_device_wrap_memory (MtlDevice       *device,
   buffer = mtl_metal_bridge_new_buffer_no_copy (self->handle, data, size, owner);
   if (buffer == NULL)
     {
-      mtl_metal_owner_free (owner);
+      mtl_owner_free (owner);
       if (check_few_buffers (self, size, error))
         g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                      "“%s” cannot use the %" G_GSIZE_FORMAT " bytes at %p in place",
@@ -257,12 +264,20 @@ mtl_metal_device_wrap_handle (MtlDevice       *device,
 }
 
 static void
-mtl_metal_device_free (MtlDevice      *device,
-                       gpointer        handle,
-                       MtlStorageMode  mode)
+mtl_metal_device_unwrap_handle (MtlDevice *device,
+                                gpointer   handle)
 {
   g_atomic_int_add (&MTL_METAL_DEVICE (device)->n_buffers, -1);
   mtl_metal_bridge_release (handle);
+}
+
+static void
+mtl_metal_device_free (MtlDevice           *device,
+                       gpointer             handle,
+                       MtlStorageMode       mode,
+                       const MtlDeviceUses *uses)
+{
+  mtl_metal_device_unwrap_handle (device, handle);
 }
 
 static gpointer
@@ -406,7 +421,8 @@ mtl_metal_device_wrap_event (MtlDevice  *device,
 
 static void
 mtl_metal_device_free_event (MtlDevice *device,
-                             gpointer   event)
+                             gpointer   event,
+                             gboolean   is_own)
 {
   mtl_metal_bridge_release (event);
 }
@@ -444,10 +460,12 @@ mtl_metal_device_class_init (MtlMetalDeviceClass *klass)
   object_class->finalize = mtl_metal_device_finalize;
 
   device_class->supports_storage_mode = mtl_metal_device_supports_storage_mode;
+  device_class->get_default_storage_mode = mtl_metal_device_get_default_storage_mode;
   device_class->allocate = mtl_metal_device_allocate;
   device_class->wrap_memory = mtl_metal_device_wrap_memory;
   device_class->wrap_handle = mtl_metal_device_wrap_handle;
   device_class->free = mtl_metal_device_free;
+  device_class->unwrap_handle = mtl_metal_device_unwrap_handle;
   device_class->contents = mtl_metal_device_contents;
   device_class->check_export = mtl_metal_device_check_export;
   device_class->copy = mtl_metal_device_copy;

@@ -95,13 +95,29 @@ is_own_device (MtlStridedView *self,
              && mtl_device_get_ordinal (device) == self->memory->device_ordinal);
 }
 
+static gboolean
+is_gpu_of_cuda (MtlDevice *device)
+{
+  return device != NULL && mtl_device_get_device_type (device) == MTL_DEVICE_TYPE_CUDA;
+}
+
+/* All GPUs of CUDA reach its pinned and managed memory. */
+static gboolean
+is_for_all_gpus (MtlStridedView *self)
+{
+  return (self->memory->device_type == MTL_DEVICE_TYPE_CUDA_HOST
+          || self->memory->device_type == MTL_DEVICE_TYPE_CUDA_MANAGED)
+         && self->memory->storage_mode != MTL_STORAGE_MODE_FOREIGN;
+}
+
 /* Memory that a device shares with the host can be exported as either's. */
 static gboolean
 goes_out_in_place (MtlStridedView *self,
                    MtlDevice      *device)
 {
   return is_own_device (self, device)
-         || (is_host (device) && mtl_strided_view_is_host_accessible (self));
+         || (is_host (device) && mtl_strided_view_is_host_accessible (self))
+         || (is_gpu_of_cuda (device) && is_for_all_gpus (self));
 }
 
 /* MLX writes results into the memory of arrays without other references, even if it is read-only.
@@ -204,6 +220,29 @@ prepare_memory (MtlStridedView  *self,
          || mtl_memory_synchronize (memory, error);
 }
 
+/* Orders the consumer's work after the library's. The host is not told to wait for others. */
+static gboolean
+order_consumer (MtlStridedView  *self,
+                MtlDlpackFlags   flags,
+                MtlDevice       *device,
+                GError         **error)
+{
+  MtlMemory *memory = self->memory;
+  MtlDevice *own = memory->device;
+
+  if (memory->storage_mode == MTL_STORAGE_MODE_HOST
+      || memory->storage_mode == MTL_STORAGE_MODE_FOREIGN
+      || MTL_DEVICE_GET_CLASS (own)->begin_export == NULL
+      || mtl_layout_is_empty (&self->layout))
+    return TRUE;
+
+  if (is_host (device))
+    return mtl_memory_synchronize (memory, error);
+
+  return MTL_DEVICE_GET_CLASS (own)->begin_export (own, &memory->uses,
+                                                   (flags & MTL_DLPACK_FLAGS_NO_SYNC) != 0, error);
+}
+
 /* Creates a copy if the view itself cannot or must not be exported. */
 static gboolean
 prepare (MtlStridedView   *self,
@@ -302,6 +341,8 @@ write_tensor (MtlStridedView *self,
   mtl_layout_get_first_byte (&self->layout, &offset, &bit);
   if (is_host (wanted))
     device = (DLDevice) { MTL_DEVICE_TYPE_CPU, 0 };
+  else if (is_gpu_of_cuda (wanted) && is_for_all_gpus (self))
+    device = (DLDevice) { MTL_DEVICE_TYPE_CUDA, mtl_device_get_ordinal (wanted) };
 
   write_dims (&self->layout, is_empty, dims);
   *tensor = (DLTensor) {
@@ -378,7 +419,7 @@ mtl_strided_view_to_dlpack (MtlStridedView  *self,
 
   view = copy != NULL ? copy : self;
   export = allocate_export (sizeof *export, view, error);
-  if (export == NULL)
+  if (export == NULL || !order_consumer (view, flags, device, error))
     return NULL;
 
   write_tensor (view, device, export->dims, &export->managed.dl_tensor);
@@ -437,7 +478,7 @@ mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
     return NULL;
 
   export = allocate_export (sizeof *export, view, error);
-  if (export == NULL)
+  if (export == NULL || !order_consumer (view, flags, device, error))
     return NULL;
 
   write_tensor (view, device, export->dims, &export->managed.dl_tensor);
@@ -471,11 +512,14 @@ find_exported_device (MtlStridedView *self,
  *
  * Work on the memory by the program's own command queues must be finished
  * before another library uses it: see [method@Mtl.Event.wait]. This library's
- * work is already finished.
+ * work is already finished. On CUDA it may only be queued if the thread has
+ * pushed the stream of the consumer, [method@Mtl.Stream.push_thread_default]:
+ * then that stream waits, rather than the host.
  *
  * Memory that a device shares with the host is exported as memory of that
- * device, or as host memory if @device is the host. For any other device the
- * view is copied.
+ * device, or as host memory if @device is the host. Pinned and managed memory of
+ * CUDA is exported as memory of a GPU if @device is one. For any other device
+ * the view is copied.
  *
  * Host memory is exported with a byte offset of 0. Most consumers do not accept
  * negative strides, so a view with negative strides is copied unless @flags

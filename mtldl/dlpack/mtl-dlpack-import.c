@@ -31,6 +31,33 @@ import_metal (const DLTensor        *tensor,
                                     &description->layout);
 }
 
+/* The driver says where the memory is, as libraries name its device in different ways. */
+static MtlStridedView *
+import_cuda (const DLTensor        *tensor,
+             MtlTensorDescription  *description,
+             gboolean               read_only,
+             gpointer               owner,
+             GDestroyNotify         destroy,
+             GError               **error)
+{
+  gsize size = description->end - description->first;
+  guint8 *address = NULL;
+  MtlMemory *memory;
+
+  if (size > 0)
+    address = (guint8 *) tensor->data + tensor->byte_offset + description->first;
+  memory = mtl_memory_new_imported_cuda (tensor->device.device_type, tensor->device.device_id,
+                                         address, size, read_only, owner, destroy, error);
+  if (memory == NULL)
+    {
+      mtl_layout_clear (&description->layout);
+      return NULL;
+    }
+
+  return mtl_strided_view_new_take (memory, -(guint64) description->first, description->type,
+                                    &description->layout);
+}
+
 static MtlStridedView *
 import_tensor (const DLTensor  *tensor,
                guint64          flags,
@@ -51,6 +78,8 @@ import_tensor (const DLTensor  *tensor,
 
   first = description.first;
   end = description.end;
+  if (mtl_memory_imports_cuda (device->device_type))
+    return import_cuda (tensor, &description, read_only, owner, destroy, error);
   if (first < end && device->device_type == MTL_DEVICE_TYPE_METAL && mtl_memory_imports_metal ())
     return import_metal (tensor, &description, read_only, owner, destroy, error);
 

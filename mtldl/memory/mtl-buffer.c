@@ -766,6 +766,7 @@ mtl_buffer_get_contents (MtlBuffer *self)
 {
   g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
 
+  mtl_memory_begin_access (self->memory, NULL);
   return self->memory->contents != NULL ? self->memory->contents + self->offset : NULL;
 }
 

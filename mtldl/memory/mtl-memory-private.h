@@ -12,7 +12,8 @@ G_BEGIN_DECLS
  * exports each hold a reference. It is not a GObject, so that an import needs
  * no GObject except its view.
  *
- * All fields except the device of imported memory are constant. */
+ * All fields except the device of imported memory, and what says who uses the
+ * memory, are constant. */
 typedef struct
 {
   int ref_count; /* atomic */
@@ -23,10 +24,13 @@ typedef struct
   guint read_only : 1;
   guint size_known : 1;  /* otherwise size is the part that is known to exist */
   guint allocated : 1;   /* the device allocated it, and has to free it */
+  guint is_wrapped_handle : 1; /* the device has to unwrap the handle */
   guint counted : 1;     /* the size is part of the allocated size */
   guint is_static : 1;   /* it has no reference count */
   guint has_immortal_device : 1; /* no reference to the device is held */
   guint is_mapped_file : 1;
+  int is_hot;            /* atomic: queued work may still write to memory that the host reaches */
+  MtlDeviceUses uses;
   gsize size;
   gpointer handle;       /* the device's handle */
   guint8 *contents;      /* the host address, or NULL */
@@ -77,15 +81,30 @@ MtlMemory *mtl_memory_new_imported_metal (gpointer         handle,
                                           gpointer         owner,
                                           GDestroyNotify   destroy,
                                           GError         **error);
+/* Memory of CUDA, by the address of its first byte. The owner is only taken on success. */
+gboolean   mtl_memory_imports_cuda      (gint32           device_type);
+MtlMemory *mtl_memory_new_imported_cuda (gint32           device_type,
+                                         gint32           device_ordinal,
+                                         gpointer         address,
+                                         gsize            size,
+                                         gboolean         read_only,
+                                         gpointer         owner,
+                                         GDestroyNotify   destroy,
+                                         GError         **error);
 void       mtl_memory_free        (MtlMemory       *self);
 MtlDevice *mtl_memory_get_device  (MtlMemory       *self);
 /* The device and the mode of a copy: the same as here, or the host if nothing
  * can be allocated there. */
 MtlDevice *mtl_memory_get_copy_device (MtlMemory       *self,
                                        MtlStorageMode  *mode);
+/* Prepares for an access by the host. */
 gboolean   mtl_memory_check_host_accessible (MtlMemory  *self,
                                              GError    **error);
 gboolean   mtl_memory_synchronize  (MtlMemory       *self,
+                                    GError         **error);
+
+/* Waits for work of others that may write to memory that the host reaches. */
+gboolean   mtl_memory_cool_down    (MtlMemory       *self,
                                     GError         **error);
 
 /* Checks that the host or the memory's device can copy it. */
@@ -127,7 +146,23 @@ static inline gboolean
 mtl_memory_is_host_accessible (MtlMemory *self)
 {
   /* Empty memory may have no address. */
-  return self->contents != NULL || mtl_dl_device_is_host_accessible (self->device_type);
+  return self->contents != NULL
+         || (self->size == 0 && mtl_dl_device_is_host_accessible (self->device_type));
+}
+
+/* Remembers that work of the memory's device uses it. */
+static inline void
+mtl_memory_note_work (MtlMemory *self)
+{
+  g_atomic_int_set (&self->uses.is_queued, TRUE);
+}
+
+/* Called before the host reads or writes the memory. */
+static inline gboolean
+mtl_memory_begin_access (MtlMemory  *self,
+                         GError    **error)
+{
+  return G_LIKELY (!g_atomic_int_get (&self->is_hot)) || mtl_memory_cool_down (self, error);
 }
 
 /* The address that the memory starts at, or 0 if it has only a handle. */

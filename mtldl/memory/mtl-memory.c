@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mtl-allocated-size-private.h"
+#include "mtl-cuda-device-private.h"
 #include "mtl-dlpack-abi-private.h"
 #include "mtl-enum-types.h"
 #include "mtl-error.h"
@@ -24,15 +25,32 @@ memory_alloc (void)
   return self;
 }
 
+/* CUDA's pinned and managed memory has a device of its own in DLPack. */
+static void
+set_device (MtlMemory      *self,
+            MtlDevice      *device,
+            MtlStorageMode  mode)
+{
+  self->device = device;
+  self->device_type = mtl_device_get_device_type (device);
+  self->device_ordinal = mtl_device_get_ordinal (device);
+  self->storage_mode = mode;
+  if (self->device_type == MTL_DEVICE_TYPE_CUDA && mode != MTL_STORAGE_MODE_PRIVATE)
+    {
+      self->device_type = mode == MTL_STORAGE_MODE_MANAGED ? MTL_DEVICE_TYPE_CUDA_MANAGED
+                                                           : MTL_DEVICE_TYPE_CUDA_HOST;
+      self->device_ordinal = 0;
+    }
+}
+
 static MtlMemory *
-memory_alloc_for_device (MtlDevice *device)
+memory_alloc_for_device (MtlDevice      *device,
+                         MtlStorageMode  mode)
 {
   MtlMemory *self = memory_alloc ();
 
   self->size_known = TRUE;
-  self->device = g_object_ref (device);
-  self->device_type = mtl_device_get_device_type (device);
-  self->device_ordinal = mtl_device_get_ordinal (device);
+  set_device (self, g_object_ref (device), mode);
   return self;
 }
 
@@ -46,8 +64,7 @@ mtl_memory_get_empty (void)
 
   if (mtl_fork_once_enter (&once))
     {
-      empty = memory_alloc_for_device (mtl_device_get_host ());
-      empty->storage_mode = MTL_STORAGE_MODE_HOST;
+      empty = memory_alloc_for_device (mtl_device_get_host (), MTL_STORAGE_MODE_HOST);
       empty->is_static = TRUE;
       mtl_fork_once_leave (&once);
     }
@@ -112,8 +129,7 @@ mtl_memory_new (MtlDevice       *device,
   if (handle == NULL)
     return NULL;
 
-  self = memory_alloc_for_device (device);
-  self->storage_mode = mode;
+  self = memory_alloc_for_device (device, mode);
   self->allocated = TRUE;
   self->counted = TRUE;
   self->size = size;
@@ -131,9 +147,8 @@ memory_new_for_owner (MtlDevice      *device,
                       gpointer        owner,
                       GDestroyNotify  destroy)
 {
-  MtlMemory *self = memory_alloc_for_device (device);
+  MtlMemory *self = memory_alloc_for_device (device, mode);
 
-  self->storage_mode = mode;
   self->size = size;
   self->handle = handle;
   self->contents = MTL_DEVICE_GET_CLASS (device)->contents (device, handle, self->storage_mode);
@@ -210,6 +225,7 @@ static MtlMemory *
 memory_new_in_place (MtlDevice       *device,
                      gpointer         data,
                      gsize            size,
+                     gboolean         is_file,
                      gpointer         owner,
                      GDestroyNotify   destroy,
                      GError         **error)
@@ -229,11 +245,11 @@ memory_new_in_place (MtlDevice       *device,
       return NULL;
     }
 
-  handle = klass->wrap_memory (device, data, size, owner, destroy, error);
+  handle = klass->wrap_memory (device, data, size, is_file, owner, destroy, error);
   if (handle == NULL)
     return NULL;
 
-  self = memory_new_for_owner (device, handle, size, mode, NULL, NULL);
+  self = memory_new_for_owner (device, handle, size, MTL_STORAGE_MODE_SHARED, NULL, NULL);
   self->allocated = TRUE;
   return self;
 }
@@ -245,6 +261,7 @@ memory_new_for_data (MtlDevice       *device,
                      gpointer         data,
                      gsize            size,
                      MtlBufferFlags   flags,
+                     gboolean         is_file,
                      gpointer         owner,
                      GDestroyNotify   destroy,
                      gboolean        *taken,
@@ -259,7 +276,7 @@ memory_new_for_data (MtlDevice       *device,
 
   if (size > 0)
     {
-      self = memory_new_in_place (device, data, size, owner, destroy, &local_error);
+      self = memory_new_in_place (device, data, size, is_file, owner, destroy, &local_error);
       *taken = self != NULL;
       if (self != NULL)
         return self;
@@ -280,6 +297,28 @@ memory_new_for_data (MtlDevice       *device,
   return memory_new_for_copy (device, data, size, error);
 }
 
+static MtlMemory *
+memory_new_wrapped (MtlDevice       *device,
+                    gpointer         data,
+                    gsize            size,
+                    MtlBufferFlags   flags,
+                    gboolean         is_file,
+                    gpointer         owner,
+                    GDestroyNotify   destroy,
+                    GError         **error)
+{
+  gboolean taken;
+  MtlMemory *self = memory_new_for_data (device, data, size, flags, is_file, owner, destroy,
+                                         &taken, error);
+
+  if (self != NULL)
+    self->read_only = (flags & MTL_BUFFER_FLAGS_READ_ONLY) != 0;
+  if (!taken && destroy != NULL)
+    destroy (owner);
+
+  return self;
+}
+
 /* Takes the owner, even on failure. If the device cannot use the memory in
  * place, it is copied, and the owner ends at once. */
 MtlMemory *
@@ -291,15 +330,7 @@ mtl_memory_new_wrapped (MtlDevice       *device,
                         GDestroyNotify   destroy,
                         GError         **error)
 {
-  gboolean taken;
-  MtlMemory *self = memory_new_for_data (device, data, size, flags, owner, destroy, &taken, error);
-
-  if (self != NULL)
-    self->read_only = (flags & MTL_BUFFER_FLAGS_READ_ONLY) != 0;
-  if (!taken && destroy != NULL)
-    destroy (owner);
-
-  return self;
+  return memory_new_wrapped (device, data, size, flags, FALSE, owner, destroy, error);
 }
 
 /* Takes the owner, even on failure. */
@@ -337,7 +368,7 @@ mtl_memory_new_for_handle (MtlDevice       *device,
     }
 
   self = memory_new_for_owner (device, kept, size, mode, owner, destroy);
-  self->allocated = klass->wrap_handle != NULL;
+  self->is_wrapped_handle = klass->unwrap_handle != NULL;
   return self;
 }
 
@@ -348,12 +379,10 @@ mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
                             MtlDevice       *device,
                             GError         **error)
 {
-  MtlMemory *self = mtl_memory_new_wrapped (device, mapping->pages,
-                                            mapping->begin + mapping->size,
-                                            MTL_BUFFER_FLAGS_READ_ONLY
-                                            | MTL_BUFFER_FLAGS_NEVER_COPY,
-                                            mapping, (GDestroyNotify) mtl_file_mapping_free,
-                                            error);
+  MtlMemory *self = memory_new_wrapped (device, mapping->pages, mapping->begin + mapping->size,
+                                        MTL_BUFFER_FLAGS_READ_ONLY | MTL_BUFFER_FLAGS_NEVER_COPY,
+                                        TRUE, mapping, (GDestroyNotify) mtl_file_mapping_free,
+                                        error);
 
   if (self == NULL)
     return NULL;
@@ -455,15 +484,98 @@ mtl_memory_new_imported_metal (gpointer         handle,
   return self;
 }
 
+/* Memory of CUDA: GPUs', pinned and managed. Without CUDA, it is foreign like any other. */
+gboolean
+mtl_memory_imports_cuda (gint32 device_type)
+{
+  switch (device_type)
+    {
+    case MTL_DEVICE_TYPE_CUDA:
+    case MTL_DEVICE_TYPE_CUDA_HOST:
+    case MTL_DEVICE_TYPE_CUDA_MANAGED:
+      return mtl_cuda_driver_get () != NULL;
+    default:
+      return FALSE;
+    }
+}
+
+static gboolean
+find_cuda (gint32          device_type,
+           gint32          device_ordinal,
+           gpointer        address,
+           gsize           size,
+           MtlCudaMemory  *memory,
+           GError        **error)
+{
+  if (size > 0)
+    return mtl_cuda_device_inspect (address, size, memory, error);
+
+  /* No elements are at any address. */
+  memory->device = mtl_device_get (device_type, device_ordinal, error);
+  if (memory->device == NULL)
+    return FALSE;
+
+  memory->storage_mode = mtl_device_resolve_storage_mode (memory->device,
+                                                          MTL_STORAGE_MODE_DEFAULT);
+  return TRUE;
+}
+
+MtlMemory *
+mtl_memory_new_imported_cuda (gint32           device_type,
+                              gint32           device_ordinal,
+                              gpointer         address,
+                              gsize            size,
+                              gboolean         read_only,
+                              gpointer         owner,
+                              GDestroyNotify   destroy,
+                              GError         **error)
+{
+  MtlCudaMemory memory = { NULL };
+  gboolean is_ordered = FALSE;
+  MtlMemory *self;
+
+  if (!find_cuda (device_type, device_ordinal, address, size, &memory, error)
+      || !MTL_DEVICE_GET_CLASS (memory.device)->begin_import (memory.device, &is_ordered, error))
+    return NULL;
+
+  self = memory_alloc ();
+  self->size_known = TRUE;
+  self->has_immortal_device = TRUE;
+  set_device (self, memory.device, memory.storage_mode);
+  self->is_hot = is_ordered && memory.contents != NULL;
+  self->read_only = read_only;
+  self->size = size;
+  self->handle = address;
+  self->contents = memory.contents;
+  self->destroy = destroy;
+  self->owner = owner;
+  return self;
+}
+
+static void
+end_owner (MtlMemory *self)
+{
+  if (self->uses.is_queued || self->uses.streams != NULL)
+    MTL_DEVICE_GET_CLASS (self->device)->end_owner (self->device, &self->uses, self->owner,
+                                                    self->destroy);
+  else
+    self->destroy (self->owner);
+}
+
 void
 mtl_memory_free (MtlMemory *self)
 {
+  MtlDevice *device = self->device;
+
   if (self->allocated)
-    MTL_DEVICE_GET_CLASS (self->device)->free (self->device, self->handle, self->storage_mode);
+    MTL_DEVICE_GET_CLASS (device)->free (device, self->handle, self->storage_mode, &self->uses);
+  if (self->is_wrapped_handle)
+    MTL_DEVICE_GET_CLASS (device)->unwrap_handle (device, self->handle);
   if (self->counted)
     mtl_allocated_size_subtract (self->size);
   if (self->destroy != NULL)
-    self->destroy (self->owner);
+    end_owner (self);
+  mtl_device_uses_clear (&self->uses);
   if (!self->has_immortal_device)
     g_clear_object (&self->device);
   g_free (self);
@@ -474,7 +586,7 @@ mtl_memory_check_host_accessible (MtlMemory  *self,
                                   GError    **error)
 {
   if (mtl_memory_is_host_accessible (self))
-    return TRUE;
+    return mtl_memory_begin_access (self, error);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
                "The host cannot access memory of device (%d, %d)",
@@ -494,6 +606,17 @@ mtl_memory_synchronize (MtlMemory  *self,
 
   return MTL_DEVICE_GET_CLASS (device)->synchronize_memory (device, self->handle,
                                                             self->storage_mode, error);
+}
+
+gboolean
+mtl_memory_cool_down (MtlMemory  *self,
+                      GError    **error)
+{
+  if (!mtl_memory_synchronize (self, error))
+    return FALSE;
+
+  g_atomic_int_set (&self->is_hot, FALSE);
+  return TRUE;
 }
 
 MtlDevice *
@@ -554,6 +677,8 @@ copy_by_device (MtlDevice     *device,
   gboolean is_dest = mtl_memory_get_device (dest) == device;
   gboolean is_source = mtl_memory_get_device (source) == device;
 
+  mtl_memory_note_work (dest);
+  mtl_memory_note_work (source);
   return MTL_DEVICE_GET_CLASS (device)->copy (device,
                                               is_dest ? dest->handle : dest->contents,
                                               is_dest ? dest->storage_mode
@@ -597,6 +722,28 @@ copy_through_host (MtlMemory     *dest,
   return TRUE;
 }
 
+/* Copies between two devices. */
+static gboolean
+copy_between (MtlMemory     *dest,
+              gsize          dest_offset,
+              MtlMemory     *source,
+              gsize          source_offset,
+              gsize          size,
+              GCancellable  *cancellable,
+              GError       **error)
+{
+  MtlDevice *device = mtl_memory_get_device (dest);
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
+
+  if (klass->copy_from_peer == NULL || klass != MTL_DEVICE_GET_CLASS (source->device))
+    return copy_through_host (dest, dest_offset, source, source_offset, size, cancellable, error);
+
+  mtl_memory_note_work (dest);
+  mtl_memory_note_work (source);
+  return klass->copy_from_peer (device, (guint8 *) dest->handle + dest_offset, source->device,
+                                (guint8 *) source->handle + source_offset, size, error);
+}
+
 gboolean
 mtl_memory_copy (MtlMemory     *self,
                  gsize          offset,
@@ -611,6 +758,9 @@ mtl_memory_copy (MtlMemory     *self,
 
   if (to_host && from_host)
     {
+      if (!mtl_memory_begin_access (self, error) || !mtl_memory_begin_access (source, error))
+        return FALSE;
+
       memmove (self->contents + offset, source->contents + source_offset, size);
       mtl_memory_did_modify (self, offset, size);
       return TRUE;
@@ -621,7 +771,7 @@ mtl_memory_copy (MtlMemory     *self,
     return FALSE;
 
   if (!to_host && !from_host && mtl_memory_get_device (self) != mtl_memory_get_device (source))
-    return copy_through_host (self, offset, source, source_offset, size, cancellable, error);
+    return copy_between (self, offset, source, source_offset, size, cancellable, error);
 
   if (!to_host)
     return copy_by_device (mtl_memory_get_device (self), self, offset, source, source_offset, size,
@@ -667,6 +817,9 @@ mtl_memory_fill (MtlMemory      *self,
 
   if (mtl_memory_is_host_accessible (self))
     {
+      if (!mtl_memory_begin_access (self, error))
+        return FALSE;
+
       fill_host (self->contents + offset, size, pattern, pattern_size);
       mtl_memory_did_modify (self, offset, size);
       return TRUE;
@@ -676,6 +829,7 @@ mtl_memory_fill (MtlMemory      *self,
   if (MTL_DEVICE_GET_CLASS (device)->fill == NULL)
     return mtl_memory_check_host_accessible (self, error);
 
+  mtl_memory_note_work (self);
   return MTL_DEVICE_GET_CLASS (device)->fill (device, self->handle, self->storage_mode, offset,
                                               size, pattern, pattern_size, error);
 }

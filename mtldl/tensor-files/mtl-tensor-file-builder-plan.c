@@ -669,6 +669,9 @@ write_as_they_lie (MtlTensorStream  *self,
   const guint8 *bytes = mtl_strided_view_get_strided (view).data;
   const gint64 end = first + size;
 
+  if (!mtl_memory_begin_access (view->memory, error))
+    return FALSE;
+
   for (gint64 n; first < end; first += n)
     {
       n = MIN (end - first, (gint64) PIECE_SIZE);

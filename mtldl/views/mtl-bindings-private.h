@@ -20,6 +20,21 @@ _MTL_EXTERN
 guint64  mtl_strided_view_describe  (MtlStridedView *self,
                                      gpointer        dl_tensor);
 
+/* For the stream of another library in which it has produced, or will consume, tensors of a type
+ * of device. Between these two, imports wait for the stream, and it waits for exports. The first
+ * one returns FALSE and does nothing if the library does not use such devices. */
+_MTL_EXTERN
+gboolean mtl_dlpack_begin_stream    (gint32          device_type,
+                                     guint64         stream);
+_MTL_EXTERN
+void     mtl_dlpack_end_stream      (guint64         stream);
+
+/* Gets the stream of the library's own work on a device. Returns FALSE if there is none. */
+_MTL_EXTERN
+gboolean mtl_dlpack_get_work_stream (gint32          device_type,
+                                     gint32          device_ordinal,
+                                     guint64        *stream);
+
 /* These release a reference like g_object_unref(), but keep the object for the next new one
  * if nothing else uses it. The end of the memory or of the object runs the functions of the
  * memory's owner, and of code that watches the object: unless @may_run_others allows that,

@@ -42,7 +42,7 @@ mtl_host_elements_init (MtlHostElements  *self,
     return mtl_host_elements_init_copy (self, for_writing, error);
 
   self->strided = mtl_strided_view_get_strided (view);
-  return TRUE;
+  return mtl_memory_begin_access (view->memory, error);
 }
 
 /* Fails with NOT_HOST_ACCESSIBLE if neither host nor device can read the

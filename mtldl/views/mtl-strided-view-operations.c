@@ -226,18 +226,19 @@ mtl_strided_view_hash (MtlStridedView *self)
          ^ (guint) self->byte_offset * 31;
 }
 
-static gpointer
-find_first_element (MtlStridedView *self)
+/* Returns 0 if there is no element at an address. */
+static guint64
+find_first_element (MtlStridedView *self,
+                    guint64         memory_address)
 {
-  guint8 *data = mtl_strided_view_get_strided (self).data;
   gint64 byte;
   guint bit;
 
-  if (data == NULL || mtl_layout_is_empty (&self->layout))
-    return NULL;
+  if (memory_address == 0 || mtl_layout_is_empty (&self->layout))
+    return 0;
 
   mtl_layout_get_first_byte (&self->layout, &byte, &bit);
-  return bit == 0 ? data + byte : NULL;
+  return bit == 0 ? memory_address + self->byte_offset + byte : 0;
 }
 
 /**
@@ -258,7 +259,8 @@ mtl_strided_view_get_data (MtlStridedView *self)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  return find_first_element (self);
+  mtl_memory_begin_access (self->memory, NULL);
+  return (gpointer) (guintptr) find_first_element (self, (guintptr) self->memory->contents);
 }
 
 guint64
@@ -271,7 +273,7 @@ mtl_strided_view_describe (MtlStridedView *self,
   g_return_val_if_fail (tensor != NULL, 0);
 
   *tensor = (DLTensor) {
-    .data = find_first_element (self),
+    .data = (gpointer) (guintptr) find_first_element (self, (guintptr) self->memory->contents),
     .device = { self->memory->device_type, self->memory->device_ordinal },
     .ndim = self->layout.n_dims,
     .dtype = { self->type.code, self->type.bits, self->type.lanes },
@@ -288,16 +290,19 @@ mtl_strided_view_describe (MtlStridedView *self,
  * @self: a view
  *
  * Gets the address of the first element as a number, to check whether two views
- * share memory.
+ * share memory, or for the program's own kernels on a GPU.
  *
- * Returns: the address, or 0 if [method@Mtl.StridedView.get_data] returns %NULL
+ * Returns: the address; 0 if there are no elements, the first one does not begin
+ *   on a byte boundary, or the memory only has a handle
  *
  * Since: 1.0
  */
 guint64
 mtl_strided_view_get_address (MtlStridedView *self)
 {
-  return (guintptr) mtl_strided_view_get_data (self);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
+
+  return find_first_element (self, mtl_memory_get_address (self->memory));
 }
 
 /**

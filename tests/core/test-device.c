@@ -16,6 +16,8 @@ test_host (void)
   g_assert_cmpstr (mtl_device_get_name (host), ==, "Host");
   g_assert_true (mtl_device_is_host_accessible (host));
   g_assert_cmpuint (mtl_device_get_max_buffer_size (host), ==, G_MAXSSIZE);
+  g_assert_null (mtl_device_get_uuid (host));
+  g_assert_cmpuint (mtl_device_get_memory_size (host), >, 1 << 28);
   g_assert_cmpuint (mtl_device_get_page_size (host), ==, sysconf (_SC_PAGESIZE));
 }
 

@@ -30,6 +30,8 @@ test('the host describes itself', () => {
     equal([host.is_host_accessible(), host.has_unified_memory()], [true, true]);
     ok(host.get_max_buffer_size() >= 2 ** 31);
     ok(host.get_page_size() >= 1);
+    ok(host.get_memory_size() > 2 ** 28);
+    equal(host.get_uuid(), null);
     equal(host.supports_storage_mode(Mtl.StorageMode.HOST), true);
     equal(host.supports_storage_mode('default'), true);
     equal(host.supports_storage_mode(Mtl.StorageMode.FOREIGN), false);
@@ -48,6 +50,8 @@ test('properties say the same as functions', () => {
     equal(host.name, host.get_name());
     equal(host.host_accessible, host.is_host_accessible());
     equal(host.page_size, host.get_page_size());
+    equal(host.memory_size, host.get_memory_size());
+    equal(host.uuid, host.get_uuid());
     equal(host.unified_memory, host.has_unified_memory());
 });
 

@@ -11,6 +11,8 @@ void test_host () {
 	assert_true (host.is_host_accessible ());
 	assert_true (host.get_max_buffer_size () > int.MAX);
 	assert_true (host.get_page_size () >= 1);
+	assert_true (host.get_memory_size () > 1 << 28);
+	assert_true (host.get_uuid () == null);
 	assert_true (host.supports_storage_mode (Mtl.StorageMode.HOST));
 	assert_true (host.supports_storage_mode (Mtl.StorageMode.DEFAULT));
 	assert_false (host.supports_storage_mode (Mtl.StorageMode.FOREIGN));
@@ -23,6 +25,7 @@ void test_properties () {
 	assert_true (host.host_accessible);
 	assert_cmpstr (host.name, EQ, host.get_name ());
 	assert_true (host.page_size == host.get_page_size ());
+	assert_true (host.memory_size == host.get_memory_size ());
 }
 
 void test_get () {

@@ -18,6 +18,7 @@ def test_host():
     assert host.has_unified_memory() and host.props.unified_memory
     assert host.get_max_buffer_size() >= 2**31 - 1
     assert host.get_page_size() in (4096, 16384, 65536)
+    assert host.get_memory_size() > 2**28 and host.get_uuid() is None
     assert host.supports_storage_mode(Mtl.StorageMode.HOST)
     assert host.supports_storage_mode("default")
     assert not host.supports_storage_mode(Mtl.StorageMode.PRIVATE)

@@ -64,10 +64,21 @@ test_device_allocate (MtlDevice       *device,
   return block;
 }
 
+static MtlStorageMode
+test_device_get_default_storage_mode (MtlDevice *device)
+{
+  for (MtlStorageMode mode = MTL_STORAGE_MODE_HOST; mode < MTL_STORAGE_MODE_FOREIGN; mode++)
+    if (test_device_supports_storage_mode (device, mode))
+      return mode;
+
+  return MTL_STORAGE_MODE_DEFAULT;
+}
+
 static void
-test_device_free (MtlDevice      *device,
-                  gpointer        handle,
-                  MtlStorageMode  mode)
+test_device_free (MtlDevice           *device,
+                  gpointer             handle,
+                  MtlStorageMode       mode,
+                  const MtlDeviceUses *uses)
 {
   g_assert_true (test_device_supports_storage_mode (device, mode));
   TEST_DEVICE (device)->n_freed++;
@@ -179,6 +190,7 @@ test_device_class_init (TestDeviceClass *klass)
   MtlDeviceClass *device_class = MTL_DEVICE_CLASS (klass);
 
   device_class->supports_storage_mode = test_device_supports_storage_mode;
+  device_class->get_default_storage_mode = test_device_get_default_storage_mode;
   device_class->allocate = test_device_allocate;
   device_class->free = test_device_free;
   device_class->contents = test_device_contents;

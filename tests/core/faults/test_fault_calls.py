@@ -12,6 +12,9 @@ OTHERS = set("""
     strcmp strcspn strlen strncmp strrchr strstr strtol sysconf
 """.split())
 
+# A library that cannot be opened, or lacks functions, is no device: tests/cuda/ tries that.
+OTHERS |= {"dlopen", "dlsym"}
+
 # The compiler chooses between these.
 GLIB_ALLOCATIONS = {"g_try_malloc", "g_try_malloc0", "g_try_malloc_n", "g_try_malloc0_n"}
 

@@ -2,14 +2,15 @@
 
 #include "config.h"
 
-#include "mtl-metal-owners-private.h"
+#include "mtl-owners-private.h"
 
 #include "mtl-error.h"
 #include "mtl-fork-private.h"
 
 /* Metal drops its last reference to memory on threads of its own. Ending the owner there may wait
- * for a lock, such as Python's, whose holder waits for Metal. So a thread of this library ends
- * these owners, one after another, in the order in which Metal dropped them.
+ * for a lock, such as Python's, whose holder waits for Metal. CUDA's memory may end only after work
+ * that nobody should wait for. So a thread of this library ends these owners, one after another, in
+ * the order in which they are no longer used.
  *
  * The thread is created before there is anything to end, when a failure can still be reported, and
  * stays. */
@@ -17,7 +18,7 @@ static struct
 {
   MtlForkLock lock; /* protects the fields below */
   GCond wanted;
-  MtlMetalOwner *first, *last;
+  MtlOwner *first, *last;
   gboolean has_thread;
 } pool;
 
@@ -40,10 +41,10 @@ unlock_pool (void)
   mtl_fork_unlock (&pool.lock);
 }
 
-static MtlMetalOwner *
+static MtlOwner *
 await_first (void)
 {
-  MtlMetalOwner *first;
+  MtlOwner *first;
 
   lock_pool ();
   while (pool.first == NULL)
@@ -61,7 +62,7 @@ static gpointer
 end_owners (gpointer unused)
 {
   while (TRUE)
-    mtl_metal_owner_end (await_first ());
+    mtl_owner_end (await_first ());
 
   return NULL;
 }
@@ -85,13 +86,13 @@ have_thread (GError **error)
 }
 
 /* Fails if the thread that may have to end the owner cannot be created. */
-MtlMetalOwner *
-mtl_metal_owner_new (gpointer         data,
-                     GDestroyNotify   destroy,
-                     GError         **error)
+MtlOwner *
+mtl_owner_new (gpointer         data,
+               GDestroyNotify   destroy,
+               GError         **error)
 {
   g_autoptr (GError) local_error = NULL;
-  MtlMetalOwner *self;
+  MtlOwner *self;
   gboolean has_thread;
 
   lock_pool ();
@@ -100,33 +101,33 @@ mtl_metal_owner_new (gpointer         data,
   if (!has_thread)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-                   "The thread that ends the owners of memory on Metal cannot be created: %s",
+                   "The thread that ends the owners of memory cannot be created: %s",
                    local_error->message);
       return NULL;
     }
 
-  self = g_new (MtlMetalOwner, 1);
-  *self = (MtlMetalOwner) { destroy, data, NULL };
+  self = g_new (MtlOwner, 1);
+  *self = (MtlOwner) { destroy, data, NULL };
   return self;
 }
 
 /* Does not end it. */
 void
-mtl_metal_owner_free (MtlMetalOwner *self)
+mtl_owner_free (MtlOwner *self)
 {
   g_free (self);
 }
 
 void
-mtl_metal_owner_end (MtlMetalOwner *self)
+mtl_owner_end (MtlOwner *self)
 {
   self->destroy (self->data);
-  mtl_metal_owner_free (self);
+  mtl_owner_free (self);
 }
 
 /* Neither waits nor fails. */
 void
-mtl_metal_owner_end_later (MtlMetalOwner *self)
+mtl_owner_end_later (MtlOwner *self)
 {
   self->next = NULL;
   lock_pool ();
