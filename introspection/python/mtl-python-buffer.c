@@ -167,6 +167,8 @@ fill_buffer (PyObject       *self,
       return -1;
     }
 
+  /* Waits for work of a device that may still write to the memory. */
+  tensor.data = mtl_strided_view_get_data (view);
   *buffer = (Py_buffer) {
     .buf = tensor.data,
     .len = length,

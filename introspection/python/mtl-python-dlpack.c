@@ -101,6 +101,7 @@ typedef struct
   int device_type;
   int device_ordinal;
   PyObject *stream; /* borrowed, or NULL */
+  guint64 stream_handle; /* of CUDA, or 0 */
 } Request;
 
 /* The device decides which streams are valid. */
@@ -223,6 +224,8 @@ export_managed (MtlStridedView  *view,
                 GError         **error)
 {
   MtlDevice *device = NULL;
+  gboolean is_in_stream;
+  gpointer managed;
 
   if (!is_for_own_device (view, request))
     {
@@ -231,9 +234,14 @@ export_managed (MtlStridedView  *view,
         return NULL;
     }
 
-  return request->versioned
-           ? (gpointer) mtl_strided_view_to_dlpack (view, flags, device, error)
-           : (gpointer) mtl_strided_view_to_dlpack_legacy (view, flags, device, error);
+  is_in_stream = request->stream_handle != 0
+                 && mtl_dlpack_begin_stream (MTL_DEVICE_TYPE_CUDA, request->stream_handle);
+  managed = request->versioned
+              ? (gpointer) mtl_strided_view_to_dlpack (view, flags, device, error)
+              : (gpointer) mtl_strided_view_to_dlpack_legacy (view, flags, device, error);
+  if (is_in_stream)
+    mtl_dlpack_end_stream (request->stream_handle);
+  return managed;
 }
 
 /* Host memory is usually exported in place, with the GIL held. To copy it, or to wait for a
@@ -275,7 +283,9 @@ DLManagedTensorVersioned *
 export_versioned (MtlStridedView  *view,
                   GError         **error)
 {
-  const Request request = { .versioned = TRUE, .knows_packed = TRUE };
+  /* The consumer asks for the stream that it has to wait for. */
+  const Request request = { .versioned = TRUE, .knows_packed = TRUE,
+                            .flags = MTL_DLPACK_FLAGS_NO_SYNC };
 
   return export_either_way (view, &request, error);
 }
@@ -347,36 +357,45 @@ find_reason_against_stream (Streams   streams,
     }
 }
 
-/* The library has nothing to wait for: work on memory of such devices was ordered into the
- * legacy default stream when it was imported. */
+static gboolean
+is_of_host (int type)
+{
+  return type == MTL_DEVICE_TYPE_CPU || type == MTL_DEVICE_TYPE_CUDA_HOST;
+}
+
 static gboolean
 check_stream (MtlStridedView *view,
-              const Request  *request)
+              Request        *request)
 {
+  const DLDevice own = view_device (view);
+  gboolean is_requested = request->device_type != MTL_DEVICE_TYPE_UNKNOWN;
+  int type = is_requested ? request->device_type : (int) own.device_type;
+  Streams streams = streams_of_device (type);
   g_autofree char *digits = NULL;
   const char *reason;
-  int type, ordinal;
+  gint64 number = LEGACY_STREAM;
 
   if (request->stream == NULL)
-    return TRUE;
-
-  type = request->device_type;
-  ordinal = request->device_ordinal;
-  if (type == MTL_DEVICE_TYPE_UNKNOWN)
     {
-      const DLDevice device = view_device (view);
-
-      type = device.device_type;
-      ordinal = device.device_id;
+      request->stream_handle = type == MTL_DEVICE_TYPE_CUDA ? LEGACY_STREAM : 0;
+      return TRUE;
     }
 
-  reason = find_reason_against_stream (streams_of_device (type), request->stream);
+  reason = find_reason_against_stream (is_of_host (type) ? STREAMS_CUDA : streams,
+                                       request->stream);
   if (reason == NULL)
-    return TRUE;
+    {
+      number_of_stream (request->stream, &number);
+      if (number == -1)
+        request->flags |= MTL_DLPACK_FLAGS_NO_SYNC;
+      else if (streams == STREAMS_CUDA)
+        request->stream_handle = PyLong_AsUnsignedLongLongMask (request->stream);
+      return TRUE;
+    }
 
   digits = dup_digits (request->stream);
   PyErr_Format (PyExc_BufferError, "stream %s is not supported for device (%d, %d): %s", digits,
-                type, ordinal, reason);
+                type, is_requested ? request->device_ordinal : own.device_id, reason);
   return FALSE;
 }
 
@@ -401,7 +420,7 @@ raise_export_error (GError        *error,
 
 static PyObject *
 export_view (MtlStridedView *view,
-             const Request  *request)
+             Request        *request)
 {
   GError *error = NULL;
   gpointer managed;
@@ -476,9 +495,9 @@ static PyMethodDef exporter_methods[] = {
     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
     "The memory as a DLPack capsule, without a copy unless one is requested or needed.\n\n"
     "For CUDA and ROCm memory, stream is the consumer's stream: None, -1, 1, 2 or an address\n"
-    "for CUDA, None, -1, 0 or an address for ROCm. Nothing is done for it: imported memory is\n"
-    "ordered into the legacy default stream, and non-blocking streams have to wait for that\n"
-    "one themselves. Other memory takes None and -1." },
+    "for CUDA, None, -1, 0 or an address for ROCm. A stream of CUDA waits for the work on the\n"
+    "memory, and the host does not. Nothing is done for a stream of ROCm: imported memory is\n"
+    "ordered into the default stream. Other memory takes None and -1." },
   { "__dlpack_device__", exporter_dlpack_device, METH_NOARGS,
     "__dlpack_device__($self, /)\n--\n\nThe DLPack device: its type and its number." },
   { NULL }

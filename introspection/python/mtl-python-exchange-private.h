@@ -55,8 +55,13 @@ DLManagedTensorVersioned *
 int       refuse_lazy_real    (PyObject *object);
 int       refuse_lazy         (PyObject *object);
 PyObject *resolve_lazy        (PyObject *object);
+int       is_jax_array        (PyObject *object);
 int       is_constant         (PyObject *object);
-int       ask_for_device_type (PyObject *object);
+int       ask_for_device      (PyObject *object,
+                               DLDevice *device);
+
+/* CUDA's number for the stream that waits for others. Its address is NULL. */
+#define LEGACY_STREAM 1
 
 /* The streams of devices that have them. */
 typedef enum

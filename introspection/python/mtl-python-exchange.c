@@ -157,6 +157,15 @@ object_from_managed (DLManagedTensorVersioned  *tensor,
   return *out_py_object != NULL ? 0 : -1;
 }
 
+static gboolean
+is_of_cuda (MtlStridedView *view)
+{
+  MtlStorageMode mode = mtl_buffer_get_storage_mode (mtl_strided_view_get_buffer (view));
+
+  return streams_of_device (view_device (view).device_type) == STREAMS_CUDA
+         && mode != MTL_STORAGE_MODE_FOREIGN;
+}
+
 /* Returns why a DLTensor cannot describe the view, or why a consumer would take
  * it for host memory, or NULL. */
 static const char *
@@ -166,7 +175,7 @@ find_reason_against_lending (MtlStridedView *view)
     return "A view with negative strides cannot be lent";
   if (mtl_strided_view_is_read_only (view))
     return "A read-only view cannot be lent";
-  if (view_device (view).device_type != MTL_DEVICE_TYPE_METAL
+  if (view_device (view).device_type != MTL_DEVICE_TYPE_METAL && !is_of_cuda (view)
       && !mtl_strided_view_is_host_accessible (view))
     return "A view of another device's memory cannot be lent";
   if (begins_within_byte (view))
@@ -175,18 +184,20 @@ find_reason_against_lending (MtlStridedView *view)
   return NULL;
 }
 
-/* The device may refuse to lend Metal memory, just as it may refuse an
- * export. */
+/* The device may refuse to lend Metal memory, just as it may refuse an export. Memory of CUDA must
+ * not be used again before the borrower's work is over. */
 static gboolean
 check_lending (MtlStridedView *view)
 {
   DLManagedTensorVersioned *managed;
   GError *error = NULL;
 
-  if (view_device (view).device_type != MTL_DEVICE_TYPE_METAL)
+  if (view_device (view).device_type != MTL_DEVICE_TYPE_METAL && !is_of_cuda (view))
     return TRUE;
 
-  managed = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY, NULL, &error);
+  managed = mtl_strided_view_to_dlpack (view,
+                                        MTL_DLPACK_FLAGS_NEVER_COPY | MTL_DLPACK_FLAGS_NO_SYNC,
+                                        NULL, &error);
   if (managed == NULL)
     {
       raise_error (error, PEER);
@@ -243,16 +254,20 @@ borrow_tensor (void     *py_object,
   mtl_strided_view_describe (view, out);
   if (out->device.device_type == MTL_DEVICE_TYPE_METAL)
     describe_metal (view, out);
+  else
+    out->data = (void *) (guintptr) mtl_strided_view_get_address (view);
   return 0;
 }
 
-/* The library enqueues nothing. NULL is also the stream into which imported memory of CUDA
- * and ROCm is ordered. */
+/* NULL is also the stream into which imported memory of ROCm is ordered, and of CUDA if the library
+ * does not use CUDA. */
 static int
 get_work_stream (gint32   device_type,
                  gint32   device_id,
                  void   **out_stream)
 {
+  guint64 stream;
+
   if (out_stream == NULL)
     {
       PyErr_SetString (PyExc_BufferError, "The place of the stream must not be NULL");
@@ -260,6 +275,8 @@ get_work_stream (gint32   device_type,
     }
 
   *out_stream = NULL;
+  if (mtl_dlpack_get_work_stream (device_type, device_id, &stream))
+    *out_stream = (void *) (guintptr) stream;
   if (device_type > 0 && device_id >= 0)
     return 0;
 

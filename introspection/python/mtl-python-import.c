@@ -37,14 +37,17 @@ typedef struct
   PyObject *device; /* a pair */
   PyObject *copy;   /* True or False */
   PyObject *stream;
+  guint64 address;  /* of the producer's own memory, or 0 if it is not known */
 } Question;
 
 /* The facts that a capsule tells beside its view. */
 typedef struct
 {
   gboolean is_copied;
-  int device_type;
+  DLDevice device;
 } Answer;
+
+static const DLDevice unknown_device = { MTL_DEVICE_TYPE_UNKNOWN, 0 };
 
 int
 prepare_import (void)
@@ -134,7 +137,7 @@ view_from_legacy_capsule (PyObject *object,
   if (managed == NULL)
     return NULL;
 
-  answer->device_type = managed->dl_tensor.device.device_type;
+  answer->device = managed->dl_tensor.device;
   view = constant ? mtl_strided_view_new_take_dlpack (version_of_constant (managed), &error)
                   : mtl_strided_view_new_take_dlpack_legacy (managed, &error);
   return wrap_view (view, &error, PEER);
@@ -156,7 +159,7 @@ view_from_versioned_capsule (PyObject *capsule,
   if (managed->version.major == DLPACK_MAJOR_VERSION)
     {
       answer->is_copied = (managed->flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0;
-      answer->device_type = managed->dl_tensor.device.device_type;
+      answer->device = managed->dl_tensor.device;
     }
 
   view = mtl_strided_view_new_take_dlpack (managed, &error);
@@ -170,7 +173,7 @@ view_from_capsule (PyObject *object,
 {
   const char *name = PyCapsule_GetName (capsule);
 
-  *answer = (Answer) { FALSE, MTL_DEVICE_TYPE_UNKNOWN };
+  *answer = (Answer) { FALSE, unknown_device };
   if (name != NULL && g_str_equal (name, VERSIONED_NAME))
     return view_from_versioned_capsule (capsule, answer);
   if (name != NULL && g_str_equal (name, LEGACY_NAME))
@@ -389,19 +392,43 @@ find_exchange_api (PyObject *object)
   return NULL;
 }
 
-/* Only __dlpack__() makes sure that a device has finished its work, and that
- * complex numbers are not waiting to be conjugated, as they may be in PyTorch.
- * The fields of other major versions may not be used. */
+/* Returns whether the producer says in which stream it works on the tensor. */
+static gboolean
+find_work_stream (const ExchangeApi *api,
+                  DLDevice           device,
+                  guint64           *stream)
+{
+  void *address = NULL;
+
+  if (streams_of_device (device.device_type) != STREAMS_CUDA || api->current_work_stream == NULL)
+    return FALSE;
+
+  if (api->current_work_stream (device.device_type, device.device_id, &address) != 0)
+    {
+      PyErr_Clear ();
+      return FALSE;
+    }
+
+  *stream = address != NULL ? (guintptr) address : LEGACY_STREAM;
+  return TRUE;
+}
+
+/* If the stream of a producer is not known, only __dlpack__() makes sure that a device has
+ * finished its work. It also makes sure that complex numbers are not waiting to be conjugated, as
+ * they may be in PyTorch. The fields of other major versions may not be used. */
 static gboolean
 needs_dlpack_method (const DLManagedTensorVersioned *managed,
-                     int                            *device_type)
+                     const ExchangeApi              *api,
+                     DLDevice                       *device,
+                     guint64                        *stream)
 {
   if (managed->version.major != DLPACK_MAJOR_VERSION)
     return FALSE;
 
-  *device_type = managed->dl_tensor.device.device_type;
-  return *device_type != MTL_DEVICE_TYPE_CPU
-         || managed->dl_tensor.dtype.code == kDLComplex;
+  *device = managed->dl_tensor.device;
+  return managed->dl_tensor.dtype.code == kDLComplex
+         || (device->device_type != MTL_DEVICE_TYPE_CPU
+             && !find_work_stream (api, *device, stream));
 }
 
 /* Drops the tensor that came with an exception. __dlpack__() is called next, whose
@@ -431,50 +458,79 @@ export_by_exchange (const ExchangeApi *api,
   return NULL;
 }
 
-/* Returns NULL without an exception if __dlpack__() has to be called instead. */
+/* Imports a tensor that is ready in a stream, unless that is 0. Returns NULL without an exception
+ * if the library cannot wait for it. */
 static PyObject *
-view_from_exchange (PyObject *object,
-                    int      *device_type)
+import_from_stream (DLManagedTensorVersioned *managed,
+                    int                       device_type,
+                    guint64                   stream)
 {
-  const ExchangeApi *api = find_exchange_api (object);
-  DLManagedTensorVersioned *managed = api != NULL ? export_by_exchange (api, object) : NULL;
   GError *error = NULL;
   MtlStridedView *view;
 
-  if (managed == NULL)
-    return NULL;
-
-  if (needs_dlpack_method (managed, device_type) || refuse_lazy_real (object) < 0)
+  if (stream != 0 && !mtl_dlpack_begin_stream (device_type, stream))
     {
       delete_managed (managed);
       return NULL;
     }
 
   view = mtl_strided_view_new_take_dlpack (managed, &error);
+  if (stream != 0)
+    mtl_dlpack_end_stream (stream);
   return wrap_view (view, &error, PEER);
 }
 
-/* The stream into which a producer orders its work: that of other calls without a
- * stream. Blocking streams wait for it, no matter which one takes the memory next. */
+/* Returns NULL without an exception if __dlpack__() has to be called instead. */
 static PyObject *
-stream_for_device (int device_type)
+view_from_exchange (PyObject *object,
+                    DLDevice *device)
 {
-  switch (streams_of_device (device_type))
+  const ExchangeApi *api = find_exchange_api (object);
+  DLManagedTensorVersioned *managed = api != NULL ? export_by_exchange (api, object) : NULL;
+  guint64 stream = 0;
+
+  if (managed == NULL)
+    return NULL;
+
+  if (needs_dlpack_method (managed, api, device, &stream) || refuse_lazy_real (object) < 0)
+    {
+      delete_managed (managed);
+      return NULL;
+    }
+
+  return import_from_stream (managed, device->device_type, stream);
+}
+
+/* The stream into which a producer orders its work: the library's, or without one, that of
+ * other calls without a stream. Blocking streams wait for that one, no matter which one takes the
+ * memory next. */
+static PyObject *
+new_stream_for_device (DLDevice device)
+{
+  guint64 stream;
+
+  switch (streams_of_device (device.device_type))
     {
     case STREAMS_CUDA:
+      if (mtl_dlpack_get_work_stream (device.device_type, device.device_id, &stream))
+        return PyLong_FromUnsignedLongLong (stream);
+
+      Py_INCREF (names.cuda_stream);
       return names.cuda_stream;
     case STREAMS_ROCM:
+      Py_INCREF (names.rocm_stream);
       return names.rocm_stream;
     case STREAMS_NONE:
     default:
-      return Py_None;
+      Py_RETURN_NONE;
     }
 }
 
 /* A copy should not be made twice, and memory that a producer brings to a device may come
  * from one without streams: then the device has to be known before the memory is asked
- * for. */
-static gboolean
+ * for. JAX makes the host wait if it is asked without a stream. Returns -1 with an exception that
+ * ends a program. */
+static int
 needs_device_first (const Question *self)
 {
   int type, ordinal;
@@ -482,7 +538,7 @@ needs_device_first (const Question *self)
   if (PyCapsule_CheckExact (self->object))
     return FALSE;
   if (self->device == Py_None)
-    return self->copy == Py_True;
+    return self->copy == Py_True ? TRUE : is_jax_array (self->object);
 
   return device_from_object (self->device, "device", &type, &ordinal) == 0
          && streams_of_device (type) != STREAMS_NONE;
@@ -490,65 +546,100 @@ needs_device_first (const Question *self)
 
 /* The exchange API takes a tenth of the time of PyTorch's __dlpack_device__(). */
 static int
-find_device_type (PyObject *object)
+find_device (Question *self,
+             DLDevice *device)
 {
-  const ExchangeApi *api = find_exchange_api (object);
+  const ExchangeApi *api = find_exchange_api (self->object);
   DLManagedTensorVersioned *managed = NULL;
-  int device_type = MTL_DEVICE_TYPE_UNKNOWN;
 
   if (api == NULL)
-    return ask_for_device_type (object);
+    return ask_for_device (self->object, device);
 
-  managed = export_by_exchange (api, object);
+  managed = export_by_exchange (api, self->object);
   if (managed == NULL)
-    return PyErr_Occurred () != NULL ? -1 : ask_for_device_type (object);
+    return PyErr_Occurred () != NULL ? -1 : ask_for_device (self->object, device);
 
-  if (managed->version.major == DLPACK_MAJOR_VERSION)
-    device_type = MAX (managed->dl_tensor.device.device_type, MTL_DEVICE_TYPE_UNKNOWN);
+  *device = unknown_device;
+  if (managed->version.major == DLPACK_MAJOR_VERSION
+      && (int) managed->dl_tensor.device.device_type > 0)
+    {
+      *device = managed->dl_tensor.device;
+      self->address = (guintptr) managed->dl_tensor.data + managed->dl_tensor.byte_offset;
+    }
   delete_managed (managed);
-  return device_type;
+  return 0;
+}
+
+/* A producer that was given a stream has ordered its work into it. */
+static PyObject *
+get_view_in_stream (Question *self,
+                    DLDevice  device,
+                    Answer   *answer)
+{
+  PyObject *wrapper = NULL;
+  gboolean is_used = FALSE;
+  guint64 stream = 0;
+
+  self->stream = new_stream_for_device (device);
+  if (self->stream != NULL && streams_of_device (device.device_type) == STREAMS_CUDA)
+    {
+      stream = PyLong_AsUnsignedLongLong (self->stream);
+      is_used = mtl_dlpack_begin_stream (device.device_type, stream);
+    }
+
+  if (self->stream != NULL)
+    wrapper = get_view_once (self, answer);
+
+  if (is_used)
+    mtl_dlpack_end_stream (stream);
+  decref_keeping_exception (self->stream);
+  self->stream = Py_None;
+  return wrapper;
 }
 
 /* The tensor itself says whether its device has streams, which is rare. Then the producer
  * is asked again, with a stream. */
 static PyObject *
 get_ordered_view (Question *self,
-                  int       device_type,
+                  DLDevice  device,
                   Answer   *answer)
 {
-  gboolean asks_first = device_type == MTL_DEVICE_TYPE_UNKNOWN && needs_device_first (self);
+  int asks_first = device.device_type == MTL_DEVICE_TYPE_UNKNOWN ? needs_device_first (self)
+                                                                 : FALSE;
   PyObject *wrapper;
 
-  if (asks_first)
-    {
-      device_type = find_device_type (self->object);
-      if (device_type < 0)
-        return NULL;
-    }
+  if (asks_first < 0 || (asks_first && find_device (self, &device) < 0))
+    return NULL;
 
-  self->stream = stream_for_device (device_type);
-  wrapper = get_view_once (self, answer);
-  if (wrapper == NULL || asks_first || self->stream != Py_None
-      || PyCapsule_CheckExact (self->object))
-    return wrapper;
-
-  self->stream = stream_for_device (answer->device_type);
-  if (self->stream == Py_None)
+  wrapper = get_view_in_stream (self, device, answer);
+  if (wrapper == NULL || asks_first || streams_of_device (device.device_type) != STREAMS_NONE
+      || PyCapsule_CheckExact (self->object)
+      || streams_of_device (answer->device.device_type) == STREAMS_NONE)
     return wrapper;
 
   Py_DECREF (wrapper);
-  return get_view_once (self, answer);
+  return get_view_in_stream (self, answer->device, answer);
+}
+
+/* PyTorch makes a copy and does not say so. */
+static gboolean
+is_elsewhere (const Question *self,
+              PyObject       *wrapper)
+{
+  guint64 address = mtl_strided_view_get_address (get_view (wrapper));
+
+  return self->address != 0 && address != 0 && address != self->address;
 }
 
 static PyObject *
-check_copy (PyObject *wrapper,
-            PyObject *copy,
-            gboolean  is_copied)
+check_copy (const Question *self,
+            PyObject       *wrapper,
+            gboolean        is_copied)
 {
   /* Some producers accept the keyword but ignore it. */
-  if (copy == Py_True && !is_copied)
+  if (self->copy == Py_True && !is_copied && !is_elsewhere (self, wrapper))
     return replace_by_copy (wrapper);
-  if (copy != Py_False || !is_copied)
+  if (self->copy != Py_False || !is_copied)
     return wrapper;
 
   PyErr_SetString (PyExc_BufferError, "The producer returned a copy, which copy=False forbids");
@@ -558,16 +649,16 @@ check_copy (PyObject *wrapper,
 
 static PyObject *
 get_checked_view (Question *self,
-                  int       device_type)
+                  DLDevice  device)
 {
   PyObject *wrapper;
   Answer answer;
 
-  wrapper = get_ordered_view (self, device_type, &answer);
+  wrapper = get_ordered_view (self, device, &answer);
   if (wrapper != NULL)
     wrapper = check_device (wrapper, self->device);
   if (wrapper != NULL)
-    wrapper = check_copy (wrapper, self->copy, answer.is_copied);
+    wrapper = check_copy (self, wrapper, answer.is_copied);
 
   return wrapper;
 }
@@ -576,7 +667,7 @@ get_checked_view (Question *self,
  * it makes. */
 static PyObject *
 view_of_copy (Question *self,
-              int       device_type)
+              DLDevice  device)
 {
   PyObject *producer = self->object;
   PyObject *resolved = resolve_lazy (producer);
@@ -588,17 +679,17 @@ view_of_copy (Question *self,
   self->object = resolved;
   if (resolved != producer)
     self->copy = Py_None;
-  wrapper = get_checked_view (self, device_type);
+  wrapper = get_checked_view (self, device);
   decref_keeping_exception (resolved);
   return wrapper;
 }
 
-/* The device's type is MTL_DEVICE_TYPE_UNKNOWN if it is not known yet. */
+/* The type of the producer's device is MTL_DEVICE_TYPE_UNKNOWN if it is not known yet. */
 static PyObject *
 view_from_dlpack (PyObject *object,
                   PyObject *device,
                   PyObject *copy,
-                  int       device_type)
+                  DLDevice  found)
 {
   int wants_copy = copy != Py_None ? PyObject_IsTrue (copy) : FALSE;
   Question question = { .object = object, .copy = copy, .stream = Py_None };
@@ -614,9 +705,9 @@ view_from_dlpack (PyObject *object,
     return NULL;
 
   if (wants_copy)
-    wrapper = view_of_copy (&question, device_type);
+    wrapper = view_of_copy (&question, found);
   else if (refuse_lazy (object) == 0)
-    wrapper = get_checked_view (&question, device_type);
+    wrapper = get_checked_view (&question, found);
 
   Py_DECREF (question.device);
   return wrapper;
@@ -629,7 +720,7 @@ module_from_dlpack (PyObject         *module,
                     PyObject         *keywords)
 {
   PyObject *device = Py_None, *copy = Py_None;
-  int device_type = MTL_DEVICE_TYPE_UNKNOWN;
+  DLDevice found = unknown_device;
 
   meet_numpy ();
   if (n_args != 1)
@@ -660,11 +751,11 @@ module_from_dlpack (PyObject         *module,
 
   if (device == Py_None && copy == Py_None)
     {
-      PyObject *wrapper = view_from_exchange (args[0], &device_type);
+      PyObject *wrapper = view_from_exchange (args[0], &found);
 
       if (wrapper != NULL || PyErr_Occurred () != NULL)
         return wrapper;
     }
 
-  return view_from_dlpack (args[0], device, copy, device_type);
+  return view_from_dlpack (args[0], device, copy, found);
 }

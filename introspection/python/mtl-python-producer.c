@@ -198,7 +198,7 @@ module_is_masked (PyObject *module,
 
 /* All of JAX's arrays are constant. Those of other devices, or of types like bfloat16,
  * are no buffers that could say so. */
-static int
+int
 is_jax_array (PyObject *object)
 {
   PyObject *jax = PyImport_GetModule (names.jax);
@@ -226,21 +226,32 @@ is_constant (PyObject *object)
   return read_only;
 }
 
-/* Returns MTL_DEVICE_TYPE_UNKNOWN if the producer does not say, and -1 with an exception
- * that ends a program. __dlpack__() reports other errors. */
+static int
+get_int (PyObject *number)
+{
+  long value = PyLong_Check (number) ? PyLong_AsLong (number) : -1;
+
+  return value >= 0 && value <= G_MAXINT ? value : -1;
+}
+
+/* Sets the type to MTL_DEVICE_TYPE_UNKNOWN if the producer does not say. Returns -1 with an
+ * exception that ends a program. __dlpack__() reports other errors. */
 int
-ask_for_device_type (PyObject *object)
+ask_for_device (PyObject *object,
+                DLDevice *device)
 {
   PyObject *pair = call_method (object, names.dlpack_device);
-  long type = MTL_DEVICE_TYPE_UNKNOWN;
 
-  if (pair != NULL && PyTuple_Check (pair) && PyTuple_GET_SIZE (pair) == 2
-      && PyLong_Check (PyTuple_GET_ITEM (pair, 0)))
-    type = PyLong_AsLong (PyTuple_GET_ITEM (pair, 0));
+  *device = (DLDevice) { MTL_DEVICE_TYPE_UNKNOWN, 0 };
+  if (pair != NULL && PyTuple_Check (pair) && PyTuple_GET_SIZE (pair) == 2)
+    {
+      int type = get_int (PyTuple_GET_ITEM (pair, 0));
+      int ordinal = get_int (PyTuple_GET_ITEM (pair, 1));
+
+      if (type >= 0)
+        *device = (DLDevice) { type, ordinal };
+    }
 
   Py_XDECREF (pair);
-  if (forget_exception () < 0)
-    return -1;
-
-  return type > 0 && type <= G_MAXINT ? type : MTL_DEVICE_TYPE_UNKNOWN;
+  return forget_exception ();
 }

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gi.repository import Mtl
 
-from dlpack_structs import Producer, api, floats
+from dlpack_structs import Producer, floats
 from says import says
 
 WAYS = {"from_dlpack": Mtl.from_dlpack, "asview": Mtl.asview,
@@ -170,7 +170,7 @@ def test_what_ends_a_program_is_no_answer(monkeypatch):
         "__dlpack__": lambda self, **keywords: capsules.append(self.capsule()) or capsules[0]})
     with pytest.raises(KeyboardInterrupt, match="now"):
         Mtl.from_dlpack(producer)
-    assert api.PyCapsule_GetName(capsules[0]) == b"dltensor" and producer.deleted == 0
+    assert not capsules and producer.deleted == 0
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
