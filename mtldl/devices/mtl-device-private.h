@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mtl-device.h"
+#include "mtl-strided-copy-private.h"
 
 G_BEGIN_DECLS
 
@@ -151,6 +152,27 @@ struct _MtlDeviceClass
                                       gconstpointer    pattern,
                                       gsize            pattern_size,
                                       GError         **error);
+
+  /* Copies elements with the rules of mtl_strided_copy() or, if there are factors, of
+   * mtl_strided_copy_scaled(); sets all elements to an item. The data are addresses that the device
+   * reaches. If the device cannot do it, is_done is FALSE and there is no error. NULL on a device
+   * whose elements the host copies. */
+  gboolean (* copy_elements)         (MtlDevice         *self,
+                                      const MtlStrided  *dest,
+                                      const MtlStrided  *source,
+                                      const double      *factors,
+                                      gboolean          *is_done,
+                                      GError           **error);
+  gboolean (* fill_elements)         (MtlDevice         *self,
+                                      const MtlStrided  *dest,
+                                      gconstpointer      item,
+                                      gboolean          *is_done,
+                                      GError           **error);
+
+  /* Checks if the device reaches memory of another device of its class, with a storage mode. */
+  gboolean (* reaches_memory_of)     (MtlDevice         *self,
+                                      MtlDevice         *other,
+                                      MtlStorageMode     mode);
 
   /* Waits until all work submitted through this library is finished. */
   gboolean (* synchronize)           (MtlDevice       *self,

@@ -107,6 +107,9 @@ gboolean   mtl_memory_synchronize  (MtlMemory       *self,
 gboolean   mtl_memory_cool_down    (MtlMemory       *self,
                                     GError         **error);
 
+/* The device if it can work on the elements, and the host cannot; otherwise NULL. */
+MtlDevice *mtl_memory_get_engine  (MtlMemory       *self);
+
 /* Checks that the host or the memory's device can copy it. */
 gboolean   mtl_memory_check_reachable (MtlMemory  *self,
                                        GError    **error);
@@ -156,6 +159,12 @@ mtl_memory_note_work (MtlMemory *self)
 {
   g_atomic_int_set (&self->uses.is_queued, TRUE);
 }
+
+/* Called after a device has queued work on memory that the host may reach. The work is over then,
+ * unless it is in a stream that the caller has pushed. */
+gboolean   mtl_memory_end_shared_work (MtlMemory  *self,
+                                       MtlDevice  *device,
+                                       GError    **error);
 
 /* Called before the host reads or writes the memory. */
 static inline gboolean

@@ -619,6 +619,25 @@ mtl_memory_cool_down (MtlMemory  *self,
   return TRUE;
 }
 
+gboolean
+mtl_memory_end_shared_work (MtlMemory  *self,
+                            MtlDevice  *device,
+                            GError    **error)
+{
+  guint64 pushed;
+
+  if (self->contents == NULL)
+    return TRUE;
+
+  if (self->device != device
+      || !mtl_pushed_stream_find (mtl_device_get_device_type (device),
+                                  mtl_device_get_ordinal (device), &pushed))
+    return mtl_device_synchronize (device, NULL, error);
+
+  g_atomic_int_set (&self->is_hot, TRUE);
+  return TRUE;
+}
+
 MtlDevice *
 mtl_memory_get_device (MtlMemory *self)
 {
@@ -652,6 +671,18 @@ mtl_memory_get_copy_device (MtlMemory      *self,
 
   *mode = MTL_STORAGE_MODE_HOST;
   return mtl_device_get_host ();
+}
+
+MtlDevice *
+mtl_memory_get_engine (MtlMemory *self)
+{
+  MtlDevice *device;
+
+  if (mtl_memory_is_host_accessible (self))
+    return NULL;
+
+  device = mtl_memory_get_device (self);
+  return MTL_DEVICE_GET_CLASS (device)->copy_elements != NULL ? device : NULL;
 }
 
 gboolean

@@ -12,7 +12,7 @@
 #include "mtl-arena-private.h"
 #include "mtl-error-private.h"
 #include "mtl-file-header-writer-private.h"
-#include "mtl-host-elements-private.h"
+#include "mtl-placed-elements-private.h"
 #include "mtl-message-text-private.h"
 #include "mtl-npy-header-private.h"
 #include "mtl-safetensors-header-private.h"
@@ -560,7 +560,7 @@ copy_elements (const MtlStrided  *to,
                GError           **error)
 {
   const MtlMonitor silent = { monitor->cancellable, NULL, NULL };
-  g_auto (MtlHostElements) elements = { .layout = NULL };
+  g_auto (MtlPlacedElements) elements = { .layout = NULL };
   gint64 first, end;
 
   if (!mtl_memory_is_host_accessible (from->memory))
@@ -579,7 +579,7 @@ copy_elements (const MtlStrided  *to,
         }
     }
 
-  return mtl_host_elements_init_read (&elements, from, error)
+  return mtl_placed_elements_init_read (&elements, from, error)
          && mtl_strided_copy (to, &elements.strided, &silent, error);
 }
 

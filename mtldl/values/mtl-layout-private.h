@@ -246,6 +246,8 @@ gboolean  mtl_layout_get_byte_bounds  (const MtlLayout  *self,
                                        gint64           *first,
                                        gint64           *end,
                                        GError          **error);
+/* The bytes of all elements, for progress: the greatest number if there are more. */
+guint64   mtl_layout_count_bytes      (const MtlLayout *self);
 gboolean  mtl_layout_get_packed_size  (const MtlLayout *self,
                                        gint64          *size);
 gboolean  mtl_layout_get_packed_bytes (const MtlLayout *self,

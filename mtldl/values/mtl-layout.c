@@ -540,6 +540,15 @@ mtl_layout_get_byte_bounds (const MtlLayout  *self,
   return mtl_layout_bounds_to_bytes (min, max, self->item_bits, first, end, error);
 }
 
+guint64
+mtl_layout_count_bytes (const MtlLayout *self)
+{
+  guint64 n_bits;
+
+  return __builtin_mul_overflow (mtl_layout_get_volume (self), self->item_bits, &n_bits)
+           ? G_MAXUINT64 : n_bits / 8;
+}
+
 /* The size of the elements, if they are contiguous in C order and fill whole bytes. */
 gboolean
 mtl_layout_get_packed_size (const MtlLayout *self,

@@ -11,7 +11,7 @@
 #include "mtl-async-call-private.h"
 #include "mtl-error-private.h"
 #include "mtl-histogram-private.h"
-#include "mtl-host-elements-private.h"
+#include "mtl-placed-elements-private.h"
 #include "mtl-number-private.h"
 #include "mtl-slice-statistics-private.h"
 #include "mtl-statistics-private.h"
@@ -79,8 +79,8 @@ compare (MtlStridedView  *self,
   const Tolerance tolerance = { self->type, other->type, rtol, atol, flags, cancellable };
   MTL_USE_VIEW (self);
   MTL_USE_VIEW (other);
-  g_auto (MtlHostElements) a = { .layout = NULL };
-  g_auto (MtlHostElements) b = { .layout = NULL };
+  g_auto (MtlPlacedElements) a = { .layout = NULL };
+  g_auto (MtlPlacedElements) b = { .layout = NULL };
 
   if (!mtl_element_type_check_numeric (self->type, error)
       || !mtl_element_type_check_numeric (other->type, error))
@@ -90,10 +90,10 @@ compare (MtlStridedView  *self,
       && !mtl_layout_same_shape (&self->layout, &other->layout))
     return FALSE;
 
-  if (!mtl_host_elements_init_read (&a, self, error)
-      || !mtl_host_elements_init_read (&b, other, error)
-      || !mtl_host_elements_spread_lanes (&a, error)
-      || !mtl_host_elements_spread_lanes (&b, error))
+  if (!mtl_placed_elements_init_read (&a, self, error)
+      || !mtl_placed_elements_init_read (&b, other, error)
+      || !mtl_placed_elements_spread_lanes (&a, error)
+      || !mtl_placed_elements_spread_lanes (&b, error))
     return FALSE;
 
   if (!mtl_layout_same_shape (a.strided.layout, b.strided.layout))
@@ -290,15 +290,15 @@ add_elements (Survey          *self,
               GError         **error)
 {
   const MtlMonitor *monitor = self->monitor;
-  g_auto (MtlHostElements) elements = { .layout = NULL };
+  g_auto (MtlPlacedElements) elements = { .layout = NULL };
   MtlMonitor part;
 
   if (monitor != NULL)
     part = (MtlMonitor) { monitor->cancellable,
                           monitor->report != NULL ? report_part : NULL, self };
 
-  if (!mtl_host_elements_init_read (&elements, view, error)
-      || !mtl_host_elements_spread_lanes (&elements, error)
+  if (!mtl_placed_elements_init_read (&elements, view, error)
+      || !mtl_placed_elements_spread_lanes (&elements, error)
       || !self->add (self->result, &elements.strided, monitor != NULL ? &part : NULL, error))
     return FALSE;
 
@@ -994,7 +994,7 @@ mtl_strided_view_reduce (MtlStridedView  *self,
                          GError         **error)
 {
   g_autoptr (MtlViewUse) use G_GNUC_UNUSED = NULL;
-  g_auto (MtlHostElements) elements = { .layout = NULL };
+  g_auto (MtlPlacedElements) elements = { .layout = NULL };
   gboolean is_reduced[MTL_LAYOUT_MAX_AXES];
   MtlMonitor monitor = { .cancellable = cancellable };
 
@@ -1013,8 +1013,8 @@ mtl_strided_view_reduce (MtlStridedView  *self,
   use = mtl_view_use_begin (self);
   if (!check_real (self->type, error)
       || !mtl_monitor_check (&monitor, error)
-      || !mtl_host_elements_init_read (&elements, self, error)
-      || !mtl_host_elements_spread_lanes (&elements, error)
+      || !mtl_placed_elements_init_read (&elements, self, error)
+      || !mtl_placed_elements_spread_lanes (&elements, error)
       || !find_reduced_axes (elements.strided.layout, axes, n_axes, is_reduced, error))
     return NULL;
 

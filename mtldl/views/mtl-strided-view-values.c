@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "mtl-error-private.h"
-#include "mtl-host-elements-private.h"
+#include "mtl-placed-elements-private.h"
 #include "mtl-number-private.h"
 
 /* Tensors of values */
@@ -387,7 +387,7 @@ view_new_of_range (MtlDevice       *device,
                    GError         **error)
 {
   g_autoptr (MtlStridedView) self = NULL;
-  g_auto (MtlHostElements) elements = { .layout = NULL };
+  g_auto (MtlPlacedElements) elements = { .layout = NULL };
 
   if (!mtl_dtype_check (dtype, error)
       || !mtl_element_type_check_numeric (mtl_element_type_new (dtype), error)
@@ -395,9 +395,9 @@ view_new_of_range (MtlDevice       *device,
     return NULL;
 
   self = mtl_strided_view_new_uninitialized (device, dtype, &range->n, 1, storage_mode, error);
-  if (self == NULL || !mtl_host_elements_init_write (&elements, self, error)
+  if (self == NULL || !mtl_placed_elements_init_write (&elements, self, error)
       || !range_write (range, &elements.strided, error)
-      || !mtl_host_elements_write_back (&elements, error))
+      || !mtl_placed_elements_write_back (&elements, error))
     return NULL;
 
   return g_steal_pointer (&self);
@@ -927,6 +927,35 @@ fill_by_device (MtlStridedView    *self,
   return TRUE;
 }
 
+/* If the device can do it, is_done is TRUE. */
+static gboolean
+fill_on_device (MtlStridedView    *self,
+                gconstpointer      item,
+                gboolean           is_lane,
+                const MtlMonitor  *monitor,
+                gboolean          *is_done,
+                GError           **error)
+{
+  MtlDevice *engine = mtl_memory_get_engine (self->memory);
+  g_auto (MtlPlacedElements) elements = { .layout = NULL };
+
+  *is_done = FALSE;
+  if (engine == NULL || mtl_layout_is_empty (&self->layout))
+    return TRUE;
+
+  mtl_placed_elements_init_on_device (&elements, self);
+  mtl_memory_note_work (self->memory);
+  if (!mtl_monitor_check (monitor, error)
+      || (is_lane && !mtl_placed_elements_spread_lanes (&elements, error))
+      || !MTL_DEVICE_GET_CLASS (engine)->fill_elements (engine, &elements.strided, item, is_done,
+                                                        error))
+    return FALSE;
+
+  if (*is_done)
+    mtl_monitor_report (monitor, 1, 1, mtl_layout_count_bytes (&self->layout));
+  return TRUE;
+}
+
 /* The item is a whole element or one of its lanes. */
 static gboolean
 fill_items (MtlStridedView    *self,
@@ -937,17 +966,23 @@ fill_items (MtlStridedView    *self,
 {
   guint item_bits = is_lane ? mtl_element_type_get_lane_bits (self->type)
                             : self->layout.item_bits;
-  g_auto (MtlHostElements) elements = { .layout = NULL };
+  g_auto (MtlPlacedElements) elements = { .layout = NULL };
+  gboolean is_done;
 
   if (is_filled_by_device (self, item_bits))
     return fill_by_device (self, item, item_bits / 8, monitor, error);
 
-  if (!mtl_host_elements_init_write (&elements, self, error)
-      || (is_lane && !mtl_host_elements_spread_lanes (&elements, error)))
+  if (!fill_on_device (self, item, is_lane, monitor, &is_done, error))
+    return FALSE;
+  if (is_done)
+    return TRUE;
+
+  if (!mtl_placed_elements_init_write (&elements, self, error)
+      || (is_lane && !mtl_placed_elements_spread_lanes (&elements, error)))
     return FALSE;
 
   return mtl_strided_fill (&elements.strided, item, monitor, error)
-         && mtl_host_elements_write_back (&elements, error);
+         && mtl_placed_elements_write_back (&elements, error);
 }
 
 /**

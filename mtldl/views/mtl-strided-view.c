@@ -8,7 +8,7 @@
 #include "mtl-device-private.h"
 #include "mtl-enum-types.h"
 #include "mtl-error-private.h"
-#include "mtl-host-elements-private.h"
+#include "mtl-placed-elements-private.h"
 #include "mtl-number-private.h"
 #include "mtl-spare-objects-private.h"
 #include "mtl-strided-format-private.h"
@@ -1054,7 +1054,7 @@ mtl_strided_view_format (MtlStridedView *self,
                          gsize           max_items)
 {
   g_autoptr (MtlViewUse) use G_GNUC_UNUSED = NULL;
-  g_auto (MtlHostElements) elements = { .layout = NULL };
+  g_auto (MtlPlacedElements) elements = { .layout = NULL };
   g_autofree char *text = NULL;
   g_autofree char *shape = NULL;
   g_autofree char *type = NULL;
@@ -1062,8 +1062,8 @@ mtl_strided_view_format (MtlStridedView *self,
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
   use = mtl_view_use_begin (self);
-  if (is_worth_showing (self, max_items) && mtl_host_elements_init_read (&elements, self, NULL)
-      && mtl_host_elements_spread_lanes (&elements, NULL))
+  if (is_worth_showing (self, max_items) && mtl_placed_elements_init_read (&elements, self, NULL)
+      && mtl_placed_elements_spread_lanes (&elements, NULL))
     text = mtl_strided_format (&elements.strided, max_items);
   if (text != NULL)
     return g_steal_pointer (&text);

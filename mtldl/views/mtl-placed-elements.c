@@ -2,16 +2,28 @@
 
 #include "config.h"
 
-#include "mtl-host-elements-private.h"
+#include "mtl-placed-elements-private.h"
 
 #include "mtl-device-private.h"
+
+void
+mtl_placed_elements_init_on_device (MtlPlacedElements *self,
+                                    MtlStridedView    *view)
+{
+  self->view = view;
+  self->strided = (MtlStrided) {
+    .type = view->type,
+    .layout = &view->layout,
+    .data = (guint8 *) (guintptr) (mtl_memory_get_address (view->memory) + view->byte_offset),
+  };
+}
 
 /* Copies the bytes from the first element to the last. Element offset 0 may lie
  * outside the copy, as it may lie outside the memory of the view. */
 gboolean
-mtl_host_elements_init_copy (MtlHostElements  *self,
-                             gboolean          for_writing,
-                             GError          **error)
+mtl_placed_elements_init_copy (MtlPlacedElements  *self,
+                               gboolean          for_writing,
+                               GError          **error)
 {
   const MtlLayout *layout = &self->view->layout;
   gint64 first, end, packed_size;
@@ -51,7 +63,7 @@ mtl_host_elements_init_copy (MtlHostElements  *self,
 }
 
 static void
-take_layout (MtlHostElements *self,
+take_layout (MtlPlacedElements *self,
              const MtlLayout *layout)
 {
   MtlLayout *own = g_new (MtlLayout, 1);
@@ -67,8 +79,8 @@ take_layout (MtlHostElements *self,
 /* Turns the lanes of vectors into one more axis, the last, so that each element
  * is one number. The result may have one axis more than other layouts. */
 gboolean
-mtl_host_elements_spread_lanes (MtlHostElements  *self,
-                                GError          **error)
+mtl_placed_elements_spread_lanes (MtlPlacedElements  *self,
+                                  GError          **error)
 {
   MtlLayout spread;
 
@@ -84,9 +96,9 @@ mtl_host_elements_spread_lanes (MtlHostElements  *self,
 }
 
 gboolean
-mtl_host_elements_broadcast_to (MtlHostElements  *self,
-                                const MtlLayout  *other,
-                                GError          **error)
+mtl_placed_elements_broadcast_to (MtlPlacedElements  *self,
+                                  const MtlLayout  *other,
+                                  GError          **error)
 {
   MtlLayout broadcast;
 
@@ -105,7 +117,7 @@ report_row (const MtlStridedRow *row,
             gint64               n,
             gpointer             user_data)
 {
-  MtlHostElements *self = user_data;
+  MtlPlacedElements *self = user_data;
   guint item_bits = self->strided.layout->item_bits;
   MtlMemory *memory = self->view->memory;
   gboolean is_packed = row->stride == item_bits;
@@ -123,7 +135,7 @@ report_row (const MtlStridedRow *row,
 }
 
 static gboolean
-report (MtlHostElements  *self,
+report (MtlPlacedElements  *self,
         GError          **error)
 {
   const MtlLayout *layout = self->strided.layout;
@@ -141,8 +153,8 @@ report (MtlHostElements  *self,
 }
 
 gboolean
-mtl_host_elements_write_back (MtlHostElements  *self,
-                              GError          **error)
+mtl_placed_elements_write_back (MtlPlacedElements  *self,
+                                GError          **error)
 {
   if (self->copy != NULL)
     return mtl_memory_copy (self->view->memory, self->offset, self->copy, 0, self->size, NULL,
@@ -152,7 +164,7 @@ mtl_host_elements_write_back (MtlHostElements  *self,
 }
 
 void
-mtl_host_elements_release (MtlHostElements *self)
+mtl_placed_elements_release (MtlPlacedElements *self)
 {
   if (self->updated != NULL)
     mtl_device_end_update (self->updated);
