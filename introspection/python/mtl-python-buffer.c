@@ -54,7 +54,7 @@ find_obstacle (MtlStridedView *view,
                const char     *format,
                int             flags)
 {
-  if (tensor->data == NULL && !mtl_strided_view_is_host_accessible (view))
+  if (!mtl_strided_view_is_host_accessible (view))
     return "The host cannot access the memory";
   if ((flags & PyBUF_WRITABLE) && read_only)
     return "The view is read-only";

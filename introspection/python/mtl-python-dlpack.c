@@ -101,7 +101,7 @@ typedef struct
   int device_type;
   int device_ordinal;
   PyObject *stream; /* borrowed, or NULL */
-  guint64 stream_handle; /* of CUDA, or 0 */
+  guint64 stream_handle; /* CUDA's, or 0 */
 } Request;
 
 /* The device decides which streams are valid. */

@@ -254,8 +254,6 @@ borrow_tensor (void     *py_object,
   mtl_strided_view_describe (view, out);
   if (out->device.device_type == MTL_DEVICE_TYPE_METAL)
     describe_metal (view, out);
-  else
-    out->data = (void *) (guintptr) mtl_strided_view_get_address (view);
   return 0;
 }
 

@@ -37,7 +37,7 @@ typedef struct
   PyObject *device; /* a pair */
   PyObject *copy;   /* True or False */
   PyObject *stream;
-  guint64 address;  /* of the producer's own memory, or 0 if it is not known */
+  guint64 address;  /* where the producer's own memory is, or 0 if that is not known */
 } Question;
 
 /* The facts that a capsule tells beside its view. */

@@ -74,8 +74,9 @@ static PyMethodDef module_methods[] = {
   { "from_dlpack", WITH_NAMES (module_from_dlpack),
     "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
     "A view of the memory that x exports with DLPack, without a copy unless copy=True.\n\n"
-    "A producer of CUDA or ROCm memory is asked to order its work into the legacy default\n"
-    "stream of the device. What must not be written comes in read-only." },
+    "Memory of CUDA comes in after the work in its producer's stream, and the host does not\n"
+    "wait. A producer of ROCm memory is asked to order its work into the default stream of the\n"
+    "device. Memory that must not be written comes in read-only." },
   { "resolve_lazy", module_resolve_lazy, METH_O, NULL },
   { "is_masked", module_is_masked, METH_O, NULL },
   { "from_buffer", module_from_buffer, METH_O,

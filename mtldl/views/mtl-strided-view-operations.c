@@ -273,7 +273,7 @@ mtl_strided_view_describe (MtlStridedView *self,
   g_return_val_if_fail (tensor != NULL, 0);
 
   *tensor = (DLTensor) {
-    .data = (gpointer) (guintptr) find_first_element (self, (guintptr) self->memory->contents),
+    .data = (gpointer) (guintptr) find_first_element (self, mtl_memory_get_address (self->memory)),
     .device = { self->memory->device_type, self->memory->device_ordinal },
     .ndim = self->layout.n_dims,
     .dtype = { self->type.code, self->type.bits, self->type.lanes },

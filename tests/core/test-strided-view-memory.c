@@ -97,7 +97,7 @@ static void
 test_overlaps_imports (void)
 {
   const struct { int type; gboolean has_addresses; } devices[] = {
-    { 1, TRUE }, { 2, TRUE }, { 7, FALSE },
+    { MTL_DEVICE_TYPE_CPU, TRUE }, { MTL_DEVICE_TYPE_ROCM, TRUE }, { MTL_DEVICE_TYPE_VULKAN, FALSE },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (devices); i++)

@@ -18,8 +18,7 @@ test_storage_mode (void)
   GEnumValue *mode = g_enum_get_value_by_nick (modes, g_getenv ("MTL_TEST_STORAGE_MODE"));
 
   g_assert_nonnull (mode);
-  g_assert_cmpint (mtl_device_get_device_type (mtl_device_get_default ()), ==,
-                   MTL_DEVICE_TYPE_METAL);
+  g_assert_true (mtl_device_get_default () != mtl_device_get_host ());
   return mode->value;
 }
 
