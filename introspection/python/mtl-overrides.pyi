@@ -53,6 +53,13 @@ class DType:
 class Event:
     def __init__(self, *, device: Device | None = ...) -> None: ...
 
+class Stream:
+    def __enter__(self) -> Stream:
+        """Lets the library work in the stream, in this thread."""
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None: ...
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """The version of the protocol, and the address of the stream."""
+
 class Buffer:
     def __init__(self, *, device: Device | None = ..., size: int = ...,
                  storage_mode: StorageMode = ...) -> None:
@@ -194,6 +201,8 @@ class StridedView:
     def __dlpack_device__(self) -> _Pair: ...
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
     def item(self, *indices: Any) -> Any:
         """One element as a number: the only one, or the one at the indices."""
     def tolist(self) -> Any:
@@ -356,12 +365,16 @@ def from_dlpack(x: Any, /, *, device: Device | _Pair | None = None,
                 copy: bool | None = None) -> StridedView:
     """A view of the memory that x exports through DLPack, without a copy unless copy=True.
 
-    A producer of CUDA or ROCm memory is asked to order its work into the legacy default stream of
-    the device. What must not be written comes in read-only."""
+    Memory of CUDA comes in after the work in its producer's stream, and the host does not wait. A
+    producer of ROCm memory is asked to order its work into the default stream of the device. Memory
+    that must not be written comes in read-only."""
 
 def asview(x: Any, dtype: _DType | None = None) -> StridedView:
     """A view of x without a copy, or of a copy if x is a nested sequence of numbers, or if the
     elements have to be converted."""
+
+def asstream(x: Any, device: Device | int | None = None) -> Stream:
+    """The stream that x is: an object of PyTorch, CuPy or another library, or an address."""
 
 def array(values: Any, dtype: _DType | None = None,
           device: Device | str | None = None) -> StridedView:

@@ -2,7 +2,7 @@
 
 /* Exports and imports with Python's buffer protocol. */
 
-#include "mtl-python-private.h"
+#include "mtl-python-exchange-private.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -387,7 +387,7 @@ release_now (Released *self)
  * the holder of the GIL may be waiting for them. For these the main thread releases the
  * buffer when it next takes the GIL. After the end of the interpreter the buffer is
  * never released. */
-static void
+void
 release_anywhere (gpointer data)
 {
   Released *self = data;
@@ -410,6 +410,21 @@ release_anywhere (gpointer data)
   if (!interpreter_ends)
     Py_AddPendingCall (end_released, NULL); /* if the queue is full, the next import releases it */
   g_mutex_unlock (&interpreter_mutex);
+}
+
+/* Keeps an object until release_anywhere() is called. */
+gpointer
+keep_object (PyObject *object)
+{
+  PyObject *holder = PyTuple_Pack (1, object); /* whose release has no effect of its own */
+  Released *self;
+
+  if (holder == NULL)
+    return NULL;
+
+  self = g_new0 (Released, 1);
+  self->buffer.obj = holder;
+  return self;
 }
 
 /* The struct module's codes for one number. The standard size is that after one

@@ -51,6 +51,10 @@ DLManagedTensorVersioned *
           export_versioned (MtlStridedView  *view,
                             GError         **error);
 
+/* mtl-python-buffer.c */
+void      release_anywhere (gpointer  data);
+gpointer  keep_object      (PyObject *object);
+
 /* mtl-python-producer.c */
 int       refuse_lazy_real    (PyObject *object);
 int       refuse_lazy         (PyObject *object);

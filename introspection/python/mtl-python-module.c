@@ -77,6 +77,10 @@ static PyMethodDef module_methods[] = {
     "Memory of CUDA comes in after the work in its producer's stream, and the host does not\n"
     "wait. A producer of ROCm memory is asked to order its work into the default stream of the\n"
     "device. Memory that must not be written comes in read-only." },
+  { "from_cuda", module_from_cuda, METH_VARARGS,
+    "from_cuda($module, owner, address, element, shape, strides, is_read_only, stream, /)\n--\n\n"
+    "A view of CUDA's memory at an address, which is ready in a stream unless that is 0." },
+  { "lend_cuda", module_lend_cuda, METH_O, NULL },
   { "resolve_lazy", module_resolve_lazy, METH_O, NULL },
   { "is_masked", module_is_masked, METH_O, NULL },
   { "from_buffer", module_from_buffer, METH_O,

@@ -403,6 +403,12 @@ PyObject *module_is_masked (PyObject *module,
                             PyObject *object);
 PyObject *module_from_buffer (PyObject *module,
                               PyObject *object);
+/* mtl-python-cuda.c */
+PyObject *module_from_cuda   (PyObject *module,
+                              PyObject *args);
+PyObject *module_lend_cuda   (PyObject *module,
+                              PyObject *object);
+
 PyObject *module_from_memory (PyObject *module,
                               PyObject *args);
 PyObject *module_prepare_end (PyObject *module,

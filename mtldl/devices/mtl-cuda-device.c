@@ -208,19 +208,18 @@ mtl_cuda_device_begin_export (MtlDevice      *device,
 
 static gboolean
 mtl_cuda_device_begin_import (MtlDevice  *device,
-                              gboolean   *is_ordered,
+                              guint64    *stream,
                               GError    **error)
 {
   MtlCudaContext *context = get_context (device);
   g_auto (MtlCudaScope) scope = { NULL };
-  guint64 stream;
 
-  *is_ordered = mtl_pushed_stream_find (MTL_DEVICE_TYPE_CUDA, context->ordinal, &stream);
-  if (!*is_ordered)
+  *stream = 0;
+  if (!mtl_pushed_stream_find (MTL_DEVICE_TYPE_CUDA, context->ordinal, stream))
     return TRUE;
 
   return mtl_cuda_scope_enter (&scope, context, error)
-         && mtl_cuda_context_order (context, (CuStream) (guintptr) stream, context->stream, error);
+         && mtl_cuda_context_order (context, (CuStream) (guintptr) *stream, context->stream, error);
 }
 
 static gboolean

@@ -111,10 +111,10 @@ struct _MtlDeviceClass
                                       gboolean         is_ordered,
                                       GError         **error);
 
-  /* Lets the work of this library wait for that in the stream that the thread has pushed, if
-   * there is one; is_ordered says whether there is. NULL, too, without queued work. */
+  /* Lets the work of this library wait for that in the stream that the thread has pushed; sets
+   * stream to 0 if there is none. NULL, too, without queued work. */
   gboolean (* begin_import)          (MtlDevice       *self,
-                                      gboolean        *is_ordered,
+                                      guint64         *stream,
                                       GError         **error);
 
   /* Copies size bytes between two allocations, at least one of which belongs to this device.

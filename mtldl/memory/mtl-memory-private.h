@@ -31,6 +31,7 @@ typedef struct
   guint is_mapped_file : 1;
   int is_hot;            /* atomic: queued work may still write to memory that the host reaches */
   MtlDeviceUses uses;
+  guint64 home_stream;   /* of the library that the memory came from, or 0 */
   gsize size;
   gpointer handle;       /* the device's handle */
   guint8 *contents;      /* the host address, or NULL */
@@ -160,11 +161,11 @@ mtl_memory_note_work (MtlMemory *self)
   g_atomic_int_set (&self->uses.is_queued, TRUE);
 }
 
-/* Called after a device has queued work on memory that the host may reach. The work is over then,
- * unless it is in a stream that the caller has pushed. */
-gboolean   mtl_memory_end_shared_work (MtlMemory  *self,
-                                       MtlDevice  *device,
-                                       GError    **error);
+/* Called after a device has queued work on the memory. If the host reaches the memory, the work is
+ * over then, unless it is in a stream that the caller has pushed. */
+gboolean   mtl_memory_end_work (MtlMemory  *self,
+                                MtlDevice  *device,
+                                GError    **error);
 
 /* Called before the host reads or writes the memory. */
 static inline gboolean

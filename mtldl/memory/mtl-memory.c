@@ -531,18 +531,19 @@ mtl_memory_new_imported_cuda (gint32           device_type,
                               GError         **error)
 {
   MtlCudaMemory memory = { NULL };
-  gboolean is_ordered = FALSE;
+  guint64 stream;
   MtlMemory *self;
 
   if (!find_cuda (device_type, device_ordinal, address, size, &memory, error)
-      || !MTL_DEVICE_GET_CLASS (memory.device)->begin_import (memory.device, &is_ordered, error))
+      || !MTL_DEVICE_GET_CLASS (memory.device)->begin_import (memory.device, &stream, error))
     return NULL;
 
   self = memory_alloc ();
   self->size_known = TRUE;
   self->has_immortal_device = TRUE;
   set_device (self, memory.device, memory.storage_mode);
-  self->is_hot = is_ordered && memory.contents != NULL;
+  self->is_hot = stream != 0 && memory.contents != NULL;
+  self->home_stream = stream;
   self->read_only = read_only;
   self->size = size;
   self->handle = address;
@@ -619,13 +620,27 @@ mtl_memory_cool_down (MtlMemory  *self,
   return TRUE;
 }
 
+/* Lets the stream of the library that the memory came from wait for work on it, as that library
+ * may write to the memory next. It may have destroyed the stream. */
+static void
+order_home_stream (MtlMemory *self)
+{
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (self->device);
+  guint64 own;
+
+  if (klass->get_stream (self->device, &own, NULL))
+    klass->order_streams (self->device, own, self->home_stream, NULL);
+}
+
 gboolean
-mtl_memory_end_shared_work (MtlMemory  *self,
-                            MtlDevice  *device,
-                            GError    **error)
+mtl_memory_end_work (MtlMemory  *self,
+                     MtlDevice  *device,
+                     GError    **error)
 {
   guint64 pushed;
 
+  if (self->home_stream != 0)
+    order_home_stream (self);
   if (self->contents == NULL)
     return TRUE;
 
@@ -693,6 +708,16 @@ mtl_memory_check_reachable (MtlMemory  *self,
          || mtl_memory_check_host_accessible (self, error);
 }
 
+static void
+order_home_streams (MtlMemory *dest,
+                    MtlMemory *source)
+{
+  if (dest->home_stream != 0)
+    order_home_stream (dest);
+  if (source->home_stream != 0 && source->home_stream != dest->home_stream)
+    order_home_stream (source);
+}
+
 /* Lets the device of one of them copy. Memory of another device is passed by
  * its host address. */
 static gboolean
@@ -710,15 +735,18 @@ copy_by_device (MtlDevice     *device,
 
   mtl_memory_note_work (dest);
   mtl_memory_note_work (source);
-  return MTL_DEVICE_GET_CLASS (device)->copy (device,
-                                              is_dest ? dest->handle : dest->contents,
-                                              is_dest ? dest->storage_mode
+  if (!MTL_DEVICE_GET_CLASS (device)->copy (device,
+                                            is_dest ? dest->handle : dest->contents,
+                                            is_dest ? dest->storage_mode : MTL_STORAGE_MODE_HOST,
+                                            dest_offset,
+                                            is_source ? source->handle : source->contents,
+                                            is_source ? source->storage_mode
                                                       : MTL_STORAGE_MODE_HOST,
-                                              dest_offset,
-                                              is_source ? source->handle : source->contents,
-                                              is_source ? source->storage_mode
-                                                        : MTL_STORAGE_MODE_HOST,
-                                              source_offset, size, cancellable, error);
+                                            source_offset, size, cancellable, error))
+    return FALSE;
+
+  order_home_streams (dest, source);
+  return TRUE;
 }
 
 /* Copies between two devices that cannot access each other's memory. */
@@ -771,8 +799,12 @@ copy_between (MtlMemory     *dest,
 
   mtl_memory_note_work (dest);
   mtl_memory_note_work (source);
-  return klass->copy_from_peer (device, (guint8 *) dest->handle + dest_offset, source->device,
-                                (guint8 *) source->handle + source_offset, size, error);
+  if (!klass->copy_from_peer (device, (guint8 *) dest->handle + dest_offset, source->device,
+                              (guint8 *) source->handle + source_offset, size, error))
+    return FALSE;
+
+  order_home_streams (dest, source);
+  return TRUE;
 }
 
 gboolean
@@ -861,6 +893,10 @@ mtl_memory_fill (MtlMemory      *self,
     return mtl_memory_check_host_accessible (self, error);
 
   mtl_memory_note_work (self);
-  return MTL_DEVICE_GET_CLASS (device)->fill (device, self->handle, self->storage_mode, offset,
-                                              size, pattern, pattern_size, error);
+  if (!MTL_DEVICE_GET_CLASS (device)->fill (device, self->handle, self->storage_mode, offset, size,
+                                            pattern, pattern_size, error))
+    return FALSE;
+
+  order_home_streams (self, self);
+  return TRUE;
 }

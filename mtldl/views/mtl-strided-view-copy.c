@@ -254,8 +254,8 @@ copy_in_place (MtlDevice       *engine,
   return match (&to, &from, factors, error)
          && MTL_DEVICE_GET_CLASS (engine)->copy_elements (engine, &to.strided, &from.strided,
                                                           factors, is_done, error)
-         && mtl_memory_end_shared_work (dest->memory, engine, error)
-         && mtl_memory_end_shared_work (source->memory, engine, error);
+         && mtl_memory_end_work (dest->memory, engine, error)
+         && mtl_memory_end_work (source->memory, engine, error);
 }
 
 /* Elements that the device does not reach pass through memory of its own, in the type that they

@@ -951,6 +951,9 @@ fill_on_device (MtlStridedView    *self,
                                                         error))
     return FALSE;
 
+  if (!mtl_memory_end_work (self->memory, engine, error))
+    return FALSE;
+
   if (*is_done)
     mtl_monitor_report (monitor, 1, 1, mtl_layout_count_bytes (&self->layout));
   return TRUE;

@@ -13,11 +13,12 @@ from gi._gi import FunctionInfo
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from . import (_mtl, _mtl_array_interface, _mtl_dtype, _mtl_files, _mtl_methods, _mtl_numpy,
+from . import (_mtl, _mtl_array_interface, _mtl_cuda, _mtl_dtype, _mtl_files, _mtl_methods, _mtl_numpy,
                _mtl_pickle, _mtl_statistics)
 from ._mtl_asview import asview, view_of_assigned, view_of_values
 from ._mtl_async import awaitable
 from ._mtl_create import arange, array, device_of, empty, full, ones, zeros
+from ._mtl_cuda import asstream
 from ._mtl_defaults import as_file, set_defaults
 from ._mtl_errors import pythonic, raising
 from ._mtl_files import load, save
@@ -27,7 +28,7 @@ from ._mtl_pickle import pickle_by_path
 
 Mtl = get_introspection_module("Mtl")
 
-__all__ = ["arange", "array", "asview", "dtype_from_string", "empty", "from_dlpack", "full", "load",
+__all__ = ["arange", "array", "asstream", "asview", "dtype_from_string", "empty", "from_dlpack", "full", "load",
            "mpi_datatype", "ones", "pickle_by_path", "save", "set_max_threads", "zeros"]
 
 Buffer = Mtl.Buffer
@@ -71,7 +72,7 @@ _CONVERTERS = {f"{name}{suffix}": {"StridedView": view_of_values, "Device": _dev
                for name in ("all_close", "array_equal", "copy_scaled_from", "to_device")
                for suffix in ("", "_async")}
 
-for _cls in (Buffer, Device, Mtl.Event, StridedLayout, StridedView, Mtl.DlpackTensor, DType,
+for _cls in (Buffer, Device, Mtl.Event, Mtl.Stream, StridedLayout, StridedView, Mtl.DlpackTensor, DType,
              Mtl.Statistics, Mtl.TensorFile, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
     make_pythonic(_cls, special=_CONVERTERS)
 
@@ -433,6 +434,7 @@ _mtl_files.install()
 
 
 _mtl_array_interface.install()
+_mtl_cuda.install()
 _mtl_pickle.install()
 
 

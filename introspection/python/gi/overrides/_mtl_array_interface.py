@@ -31,11 +31,16 @@ _ANYWHERE = 64
 # The interface of views
 
 
+def code_of(view):
+    """NumPy's code for the elements of a view, or None."""
+    return _CODES.get(int(view.dtype)) if view.get_lanes() == 1 else None
+
+
 def _get_array_interface(self):
     """Describes the memory to consumers without the buffer protocol. Only views of NumPy's own
     types in host memory have it."""
-    code = _CODES.get(int(self.dtype))
-    if code is None or self.get_lanes() != 1 or not self.is_host_accessible():
+    code = code_of(self)
+    if code is None or not self.is_host_accessible():
         raise AttributeError("only views of NumPy's own element types in host memory have "
                              "__array_interface__")
     size = self.itemsize
@@ -95,8 +100,13 @@ def _memory_at(address, n_bytes, is_read_only, owner):
     return memoryview(memory).toreadonly() if is_read_only else memory
 
 
+def element_of(number):
+    """DLPack's code and bits."""
+    return number >> 8, number & 0xff
+
+
 def _view_of_bytes(memory, number, layout, start):
-    return _mtl.from_memory(memory, (number >> 8, number & 0xff, 1, False), layout.shape,
+    return _mtl.from_memory(memory, (*element_of(number), 1, False), layout.shape,
                             layout.strides, start)
 
 
@@ -109,13 +119,18 @@ def _view_of_pointer(owner, interface, number, layout):
     return _view_of_bytes(memory, number, layout, -start)
 
 
-def _view_of(x, interface):
+def describe(interface):
+    """The element type and the layout of an interface."""
     if not isinstance(interface, dict):
         raise TypeError(f"it must be a dict, not {type(interface).__name__}")
     if interface.get("mask") is not None:
         raise ValueError("elements behind a mask cannot be viewed")
     number = _number_of(interface)
-    layout = _layout_of(interface, (number & 0xff) // 8)
+    return number, _layout_of(interface, (number & 0xff) // 8)
+
+
+def _view_of(x, interface):
+    number, layout = describe(interface)
     data = interface.get("data")
     if isinstance(data, tuple) and len(data) == 2:
         return _view_of_pointer(x, interface, number, layout)

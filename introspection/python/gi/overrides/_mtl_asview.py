@@ -9,6 +9,7 @@ from gi.repository import GLib
 from ..module import get_introspection_module
 from . import _mtl
 from ._mtl_array_interface import array_of, view_of_interface
+from ._mtl_cuda import view_of_cuda_interface
 from ._mtl_elements import (array_for, find_obstacle, is_array, view_of_objects,
                             viewable_array)
 from ._mtl_nested import has_parts, listed, view_of_parts
@@ -41,7 +42,7 @@ def asview(x, dtype=None):
     protocol, without a copy. If x is a number, or a nested sequence of numbers
     or arrays, or an iterable of them, a view of a copy in host memory. NumPy
     arrays of the types of ml_dtypes, GLib.Bytes, and objects with
-    __array_interface__ or __array__ work as well.
+    __array_interface__, __cuda_array_interface__ or __array__ work as well.
 
     With a dtype, elements of another type are converted into a copy."""
     if dtype is None:
@@ -136,6 +137,11 @@ def _view_of_interface(x):
     return None if interface is None else view_of_interface(x, interface)
 
 
+def _view_of_cuda_interface(x):
+    interface = None if isinstance(x, type) else getattr(x, "__cuda_array_interface__", None)
+    return None if interface is None else view_of_cuda_interface(x, interface)
+
+
 def _view_of_array(x):
     return None if isinstance(x, type) or not hasattr(x, "__array__") else _asview(array_of(x))
 
@@ -143,7 +149,8 @@ def _view_of_array(x):
 # The ways in which x may share its memory, beside DLPack. Each returns None if it is not for x.
 _WAYS = (("the buffer", _view_of_buffer), ("the number", _view_of_number),
          ("the extension type", _view_of_extension_type), ("the bytes", _view_of_bytes),
-         ("__array_interface__", _view_of_interface), ("__array__", _view_of_array))
+         ("__array_interface__", _view_of_interface),
+         ("__cuda_array_interface__", _view_of_cuda_interface), ("__array__", _view_of_array))
 # The other ways lead to NumPy's arrays themselves.
 _WAYS_OF_ARRAYS = tuple(way for way in _WAYS if not way[0].startswith("__array"))
 

@@ -38,13 +38,19 @@ def _type_of(dtype):
     return dtype
 
 
+_DEVICE_TYPES = {"cpu": Mtl.DeviceType.CPU, "cuda": Mtl.DeviceType.CUDA,
+                 "metal": Mtl.DeviceType.METAL}
+
+
 def device_of(device):
-    """A device, where "cpu" is the host."""
+    """A device, which may be a name such as "cpu" or "cuda:1"."""
     if device is None or isinstance(device, Mtl.Device):
         return device
-    if device == "cpu":
-        return Mtl.Device.get_host()
-    raise TypeError('the device must be a Mtl.Device, "cpu" or None, not '
+    if isinstance(device, str):
+        name, _, ordinal = device.partition(":")
+        if name in _DEVICE_TYPES and (ordinal or "0").isdecimal():
+            return Mtl.Device.get(_DEVICE_TYPES[name], int(ordinal or 0))
+    raise TypeError('the device must be a Mtl.Device, "cpu", "cuda:N", "metal:N" or None, not '
                     f"{reprlib.repr(device)}")
 
 
@@ -55,7 +61,7 @@ def dtype_of(dtype):
 def empty(shape, dtype="float64", device=None):
     """A new tensor whose elements have any values. The shape is an integer or a sequence of them.
     The dtype may be a name or a type of NumPy or Python. A device of None is the default device;
-    "cpu" is the host."""
+    "cpu" is the host, and "cuda:1" the second GPU of CUDA."""
     return Mtl.StridedView.new_uninitialized(device_of(device), _type_of(dtype), _shape_of(shape))
 
 
