@@ -29,6 +29,8 @@ typedef struct
   CuPool pool;
 
   struct _MtlCudaStaging *staging; /* atomic; for copies, or NULL */
+  struct _MtlCudaKernels *kernels; /* atomic; those that were needed, or NULL */
+  gboolean lacks_compiler;         /* atomic; the driver cannot compile kernels */
 
   MtlForkLock events_lock;
   CuEvent events[32]; /* that nobody uses */

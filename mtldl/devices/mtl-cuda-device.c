@@ -5,6 +5,7 @@
 #include "mtl-cuda-device-private.h"
 
 #include "mtl-cuda-copy-private.h"
+#include "mtl-cuda-kernels-private.h"
 #include "mtl-cuda-memory-private.h"
 #include "mtl-error.h"
 
@@ -262,6 +263,35 @@ mtl_cuda_device_fill (MtlDevice       *device,
 {
   return mtl_cuda_fill (get_context (device), (guint8 *) handle + offset, size, pattern,
                         pattern_size, error);
+}
+
+static gboolean
+mtl_cuda_device_copy_elements (MtlDevice         *device,
+                               const MtlStrided  *dest,
+                               const MtlStrided  *source,
+                               const double      *factors,
+                               gboolean          *is_done,
+                               GError           **error)
+{
+  return mtl_cuda_copy_elements (get_context (device), dest, source, factors, is_done, error);
+}
+
+static gboolean
+mtl_cuda_device_fill_elements (MtlDevice         *device,
+                               const MtlStrided  *dest,
+                               gconstpointer      item,
+                               gboolean          *is_done,
+                               GError           **error)
+{
+  return mtl_cuda_fill_elements (get_context (device), dest, item, is_done, error);
+}
+
+static gboolean
+mtl_cuda_device_reaches_memory_of (MtlDevice      *device,
+                                   MtlDevice      *other,
+                                   MtlStorageMode  mode)
+{
+  return mode != MTL_STORAGE_MODE_PRIVATE || get_context (device) == get_context (other);
 }
 
 static gboolean
@@ -538,6 +568,9 @@ mtl_cuda_device_class_init (MtlCudaDeviceClass *klass)
   device_class->copy = mtl_cuda_device_copy;
   device_class->copy_from_peer = mtl_cuda_device_copy_from_peer;
   device_class->fill = mtl_cuda_device_fill;
+  device_class->copy_elements = mtl_cuda_device_copy_elements;
+  device_class->fill_elements = mtl_cuda_device_fill_elements;
+  device_class->reaches_memory_of = mtl_cuda_device_reaches_memory_of;
   device_class->synchronize = mtl_cuda_device_synchronize;
   device_class->new_stream = mtl_cuda_device_new_stream;
   device_class->wrap_stream = mtl_cuda_device_wrap_stream;

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+/* Items in the order of the destination, one by one or four next to each other. `Convert` has a
+ * static function of() from the source's type to the destination's. */
+
+#include "machine.h"
+
+template <typename T>
+struct Same
+{
+  typedef T Source;
+  typedef T Dest;
+
+  enum { HAS_WORDS = sizeof (T) < 4 };
+
+  MEMBER T
+  of (T x)
+  {
+    return x;
+  }
+};
+
+/* Elements at addresses that their types may not have, byte by byte */
+template <typename T>
+DEVICE T
+peek_unaligned (u64 address)
+{
+  union { T value; u8 bytes[sizeof (T)]; } x;
+
+  UNROLL
+  for (u32 k = 0; k < sizeof (T); k++)
+    x.bytes[k] = peek<u8> (address + k);
+
+  return x.value;
+}
+
+template <typename T>
+DEVICE void
+poke_unaligned (u64 address,
+                T   value)
+{
+  union { T value; u8 bytes[sizeof (T)]; } x = { value };
+
+  UNROLL
+  for (u32 k = 0; k < sizeof (T); k++)
+    poke<u8> (address + k, x.bytes[k]);
+}
+
+template <typename Convert>
+DEVICE void
+gather_unaligned (const MtlCudaGather &p,
+                  u64                  dest,
+                  u64                  source,
+                  u32                  first)
+{
+  typedef typename Convert::Source In;
+  typedef typename Convert::Dest Out;
+
+  ROLLED
+  for (u32 i = first, j = 0; j < N_EACH && i < p.n; i += N_THREADS, j++)
+    {
+      s64 to, from;
+
+      locate<ANY> (p.axes, p.n_axes, i, &to, &from);
+      poke_unaligned<Out> (dest + to, Convert::of (peek_unaligned<In> (source + from)));
+    }
+}
+
+template <typename Convert, int N>
+DEVICE void
+gather (const MtlCudaGather &p,
+        u64                  dest,
+        u64                  source,
+        u32                  block,
+        u32                  tid)
+{
+  typedef typename Convert::Source In;
+  typedef typename Convert::Dest Out;
+  const u32 first = block * (N_THREADS * N_EACH) + tid;
+  In values[N_EACH];
+  s64 to[N_EACH];
+
+  UNROLL
+  for (int j = 0; j < N_EACH; j++)
+    {
+      u32 i = first + j * N_THREADS;
+      s64 from;
+
+      to[j] = 0;
+      if (i < p.n)
+        {
+          locate<N> (p.axes, p.n_axes, i, &to[j], &from);
+          values[j] = peek<In> (source + from);
+        }
+    }
+  UNROLL
+  for (int j = 0; j < N_EACH; j++)
+    if (first + j * N_THREADS < p.n)
+      poke<Out> (dest + to[j], Convert::of (values[j]));
+}
+
+/* Four elements that are as aligned as the largest words of them */
+template <typename T, int SIZE = 4 * sizeof (T)>
+struct Four;
+
+template <typename T>
+struct Four<T, 4>
+{
+  union { u32 word; T values[4]; };
+
+  MEMBER Four
+  load (u64 address)
+  {
+    Four x;
+
+    x.word = peek<u32> (address);
+    return x;
+  }
+
+  MEMBER void
+  store (u64  address,
+         Four x)
+  {
+    poke<u32> (address, x.word);
+  }
+};
+
+template <typename T>
+struct Four<T, 8>
+{
+  union { u64 word; T values[4]; };
+
+  MEMBER Four
+  load (u64 address)
+  {
+    Four x;
+
+    x.word = peek<u64> (address);
+    return x;
+  }
+
+  MEMBER void
+  store (u64  address,
+         Four x)
+  {
+    poke<u64> (address, x.word);
+  }
+};
+
+template <typename T>
+struct Four<T, 16>
+{
+  union { u128 word; T values[4]; };
+
+  MEMBER Four
+  load (u64 address)
+  {
+    Four x;
+
+    x.word = peek<u128> (address);
+    return x;
+  }
+
+  MEMBER void
+  store (u64  address,
+         Four x)
+  {
+    poke<u128> (address, x.word);
+  }
+};
+
+template <typename T>
+struct Four<T, 32>
+{
+  union { u128 words[2]; T values[4]; };
+
+  MEMBER Four
+  load (u64 address)
+  {
+    Four x;
+
+    x.words[0] = peek<u128> (address);
+    x.words[1] = peek<u128> (address + 16);
+    return x;
+  }
+
+  MEMBER void
+  store (u64  address,
+         Four x)
+  {
+    poke<u128> (address, x.words[0]);
+    poke<u128> (address + 16, x.words[1]);
+  }
+};
+
+template <typename Convert>
+DEVICE void
+gather_fours (const MtlCudaGather &p,
+              u64                  dest,
+              u64                  source,
+              u32                  block,
+              u32                  tid)
+{
+  typedef Four<typename Convert::Source> In;
+  typedef Four<typename Convert::Dest> Out;
+  const u32 first = block * (N_THREADS * N_EACH) + tid;
+  In values[N_EACH];
+  s64 to[N_EACH];
+
+  UNROLL
+  for (int j = 0; j < N_EACH; j++)
+    {
+      u32 i = first + j * N_THREADS;
+      s64 from;
+
+      to[j] = 0;
+      if (i < p.n)
+        {
+          locate<ANY> (p.axes, p.n_axes, i, &to[j], &from);
+          values[j] = In::load (source + from);
+        }
+    }
+  UNROLL
+  for (int j = 0; j < N_EACH; j++)
+    if (first + j * N_THREADS < p.n)
+      {
+        Out out;
+
+        UNROLL
+        for (int k = 0; k < 4; k++)
+          out.values[k] = Convert::of (values[j].values[k]);
+        Out::store (dest + to[j], out);
+      }
+}
+
+#define GATHER(name, Convert) \
+  KERNEL (name, MtlCudaGather, 4, \
+          EACH_THREAD (tid) \
+            BY_AXES (p.n_axes, gather<Convert COMMA N_AXES> (p, dest, source, block, tid)))
+
+#define GATHER_CONVERTED(name, Convert) \
+  KERNEL (name, MtlCudaGather, 4, \
+          EACH_THREAD (tid) \
+            { \
+              if (p.is_unaligned) \
+                gather_unaligned<Convert> (p, dest, source, \
+                                           block * (N_THREADS * N_EACH) + tid); \
+              else \
+                gather<Convert COMMA ANY> (p, dest, source, block, tid); \
+            })
+
+#define DENSE(name, Convert) \
+  KERNEL (name, MtlCudaGather, 4, \
+          EACH_THREAD (tid) \
+            gather_fours<Convert> (p, dest, source, block, tid))

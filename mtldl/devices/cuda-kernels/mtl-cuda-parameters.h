@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+/* The parameters of the kernels, which the planner fills in. Read as C by the planner, and as C++ by
+ * the kernels, without any header. Each kernel takes the address of the destination, that of the
+ * source, and one of these structs. */
+
+enum
+{
+  MTL_CUDA_THREADS = 256, /* of each block */
+  MTL_CUDA_MAX_AXES = 32,
+  MTL_CUDA_SECTOR = 32, /* bytes that memory reads and writes at least */
+  MTL_CUDA_EACH = 4,    /* items of a thread in the kernels for rows and items */
+  MTL_CUDA_BOX_AXES = 6,
+  MTL_CUDA_PATTERN = 1024,
+};
+
+/* An axis, which has `parts` parts. Part i begins at element i * step, or at `last` if that is less:
+ * the last part overlaps the one before, so that all have the same size. Elements are parts of
+ * their own where nothing else is said. A number is divided by `parts` by a product with `magic`
+ * and a shift. */
+typedef struct
+{
+  unsigned int parts;
+  unsigned int magic;
+  unsigned int shift;
+  unsigned int step;
+  unsigned int last;
+  unsigned int unused;
+  long long dest; /* from an element to the next, in bytes */
+  long long source;
+} MtlCudaAxis;
+
+/* gather, dense: a thread for each item. The first axis is the innermost of the destination. */
+typedef struct
+{
+  unsigned int n;
+  unsigned int n_axes;
+  unsigned int is_unaligned; /* elements are at addresses that their types do not allow */
+  unsigned int unused;
+  double factors[2]; /* of scaled copies */
+  unsigned int dest_type, source_type; /* of conversions between any types */
+  unsigned int is_scaled, default_nan_sign;
+  MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaGather;
+
+/* rows, reverse, repeat, fill: rows of row_bytes, in pieces at aligned addresses of the destination.
+ * All addresses and lengths are multiples of `grain`. */
+typedef struct
+{
+  unsigned int n; /* pieces */
+  unsigned int n_axes;
+  unsigned int slots; /* pieces of a row */
+  unsigned int magic;
+  unsigned int shift;
+  unsigned int grain;
+  unsigned int is_shifted; /* pieces of the source may not be aligned */
+  unsigned int item;       /* the size of the item that is repeated */
+  long long row_bytes;
+  unsigned long long source_begin; /* the bytes that may be read */
+  unsigned long long source_end;
+  unsigned int pattern[4]; /* of a fill: the bytes at multiples of 16 */
+  MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaRows;
+
+/* fill_pattern: runs of pattern_bytes along the first axis, whose steps are in bytes. */
+typedef struct
+{
+  unsigned int n; /* pieces of `grain` bytes */
+  unsigned int n_axes;
+  unsigned int grain;
+  unsigned int unused;
+  unsigned char pattern[MTL_CUDA_PATTERN];
+  MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaPattern;
+
+/* tile: the first two axes are contiguous in the destination and in the source. Tiles that are
+ * skewed reach a sector farther along the first axis, so that each of their rows can begin with
+ * one. */
+typedef struct
+{
+  unsigned int n_tiles;
+  unsigned int tiles_per_block;
+  unsigned int n_axes;
+  unsigned int is_skewed;
+  unsigned int is_shifted; /* words of the source may not be aligned */
+  unsigned int unused;
+  unsigned long long source_begin;
+  unsigned long long source_end;
+  MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaTile;
+
+/* pixels: n_channels elements, which are the second axis, are next to each other in the source or
+ * in the destination, and apart on the other side, where the first axis is contiguous. The second
+ * axis is no part of the decoding of a tile's number. */
+typedef struct
+{
+  unsigned int n_tiles;
+  unsigned int tiles_per_block;
+  unsigned int n_axes;
+  unsigned int n_channels;
+  unsigned int n_pixels; /* of a tile */
+  unsigned int pitch;    /* bytes of a channel in shared memory */
+  unsigned int splits;   /* the source is interleaved */
+  unsigned int unused;
+  MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaPixels;
+
+/* One side of a box: its axes from the innermost, with their steps in memory, in bytes, and in
+ * shared memory, in elements. Columns are whole axes, and `split` elements of the next one; the
+ * rest are rows. In units of words, the first axis has as many units as it takes. */
+typedef struct
+{
+  unsigned int n_whole;
+  unsigned int split;
+  unsigned int split_parts;
+  unsigned int n_columns;
+  unsigned int n_rows;
+  unsigned int n_lanes; /* rows at the same time */
+  unsigned int unit;     /* elements of a column: those of a word, or 1 */
+  unsigned int length;   /* elements of the first axis */
+  unsigned int position; /* that of the first element */
+  unsigned int extents[MTL_CUDA_BOX_AXES];
+  unsigned int column_extents[MTL_CUDA_BOX_AXES]; /* those of whole axes, and `split` */
+  int offsets[MTL_CUDA_BOX_AXES];
+  unsigned int positions[MTL_CUDA_BOX_AXES];
+} MtlCudaBoxSide;
+
+/* box: tiles of up to MTL_CUDA_BOX_AXES axes, read in the order of the source's addresses and
+ * written in the order of the destination's. */
+typedef struct
+{
+  unsigned int n_tiles;
+  unsigned int tiles_per_block;
+  unsigned int n_axes;
+  unsigned int n_box;  /* axes of a tile, for the source */
+  unsigned int n_dest; /* and for the destination, where some may be one */
+  unsigned int unused;
+  unsigned int dest_table; /* places in shared memory */
+  unsigned int data;
+  unsigned long long source_begin;
+  unsigned long long source_end;
+  MtlCudaBoxSide source;
+  MtlCudaBoxSide dest;
+  double factors[2];
+  unsigned int dest_type, source_type;
+  unsigned int is_scaled, default_nan_sign;
+  MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaBox;

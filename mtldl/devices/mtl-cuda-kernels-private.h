@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-cuda-context-private.h"
+#include "mtl-strided-copy-private.h"
+
+G_BEGIN_DECLS
+
+/* Copies and fills of elements in memory that the device reaches, by kernels; without a compiler
+ * for them, by the driver. They are queued. The rules are those of mtl_strided_copy(),
+ * mtl_strided_copy_scaled() and mtl_strided_fill(). is_done is FALSE if neither can do it. */
+gboolean mtl_cuda_copy_elements (MtlCudaContext    *context,
+                                 const MtlStrided  *dest,
+                                 const MtlStrided  *source,
+                                 const double      *factors,
+                                 gboolean          *is_done,
+                                 GError           **error);
+gboolean mtl_cuda_fill_elements (MtlCudaContext    *context,
+                                 const MtlStrided  *dest,
+                                 gconstpointer      item,
+                                 gboolean          *is_done,
+                                 GError           **error);
+
+G_END_DECLS

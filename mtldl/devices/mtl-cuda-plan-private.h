@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+/* Copies, conversions and fills as launches of the kernels in cuda-kernels/. The planner only looks
+ * at layouts and addresses; it needs neither a GPU nor the driver. */
+
+#include "mtl-cuda-abi-private.h"
+#include "mtl-strided-copy-private.h"
+
+G_BEGIN_DECLS
+
+/* A kernel's arguments are the two addresses and the parameters, which are passed by value. */
+typedef struct
+{
+  const char *module; /* the name of the PTX file, without its ending */
+  char kernel[64];
+  guint32 grid;  /* blocks */
+  guint32 block; /* threads of a block */
+  guint32 shared_bytes;
+  guint64 dest;
+  guint64 source;
+  gconstpointer params; /* valid during the call */
+  gsize params_size;
+} MtlCudaLaunch;
+
+typedef gboolean (* MtlCudaLaunchFunc) (const MtlCudaLaunch  *launch,
+                                        gpointer              data,
+                                        GError              **error);
+
+/* Copies and fills by the rules of mtl_strided_copy(), mtl_strided_copy_scaled() and
+ * mtl_strided_fill(). The data of both sides are addresses of the GPU, which are not followed. Both
+ * have the same shape and do not overlap. The launches are to run in their order, mostly there is
+ * one. They read no byte outside the lowest and the highest element of the source. */
+gboolean mtl_cuda_plan_copy    (const MtlStrided   *dest,
+                                const MtlStrided   *source,
+                                const double       *factors,
+                                MtlCudaLaunchFunc   func,
+                                gpointer            data,
+                                GError            **error);
+gboolean mtl_cuda_plan_fill    (const MtlStrided   *dest,
+                                gconstpointer       item,
+                                MtlCudaLaunchFunc   func,
+                                gpointer            data,
+                                GError            **error);
+
+typedef gboolean (* MtlCudaCopy3DFunc) (const CuCopy3D  *copy,
+                                        gpointer         data,
+                                        GError         **error);
+
+/* Copies without kernels, of elements of the same type in whole bytes. Returns FALSE without an
+ * error if they would take more than `most` copies. */
+gboolean mtl_cuda_plan_copy_3d (const MtlStrided   *dest,
+                                const MtlStrided   *source,
+                                guint64             most,
+                                MtlCudaCopy3DFunc   func,
+                                gpointer            data,
+                                GError            **error);
+
+typedef enum
+{
+  MTL_CUDA_CHOSEN,
+  MTL_CUDA_ROWS,
+  MTL_CUDA_REVERSE,
+  MTL_CUDA_REPEAT,
+  MTL_CUDA_GATHER,
+  MTL_CUDA_DENSE,
+  MTL_CUDA_PIXELS,
+  MTL_CUDA_TILE,
+  MTL_CUDA_BOX,
+  MTL_CUDA_N_FAMILIES,
+} MtlCudaFamily;
+
+/* Set by tests: the family that is taken wherever it can be, the most items of a launch, and a
+ * limit for the elements of a box. */
+extern MtlCudaFamily mtl_cuda_plan_forced;
+extern guint64 mtl_cuda_plan_most;
+extern guint32 mtl_cuda_plan_box_elements;
+
+G_END_DECLS

@@ -1,0 +1,855 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* Layouts become launches of kernels.
+ *
+ * 1. Axes are taken, flipped, sorted and merged as for copies on the host.
+ * 2. Copies are of bytes first, whatever the elements are. Then the widest item is found that all
+ *    addresses and lengths allow.
+ * 3. More items than kernels count are split in halves of the outermost axis.
+ * 4. A family of kernels is chosen. */
+
+#include "mtl-cuda-plan-private.h"
+
+#include <string.h>
+
+#include "mtl-cuda-plan-layout-private.h"
+#include "mtl-error.h"
+
+/* Numbers of items and threads fit 31 bits. */
+#define MAX_ITEMS ((guint64) 1 << 30)
+
+/* Copies of fewer bytes are not worth shared memory. */
+#define MIN_TILED_BYTES (128 * 1024)
+
+MtlCudaFamily mtl_cuda_plan_forced = MTL_CUDA_CHOSEN;
+guint64 mtl_cuda_plan_most = MAX_ITEMS;
+guint32 mtl_cuda_plan_box_elements = 0;
+
+/* Layouts */
+
+/* Finds a product and a shift that divide numbers below 2^31. */
+static void
+set_divisor (guint32  divisor,
+             guint32 *magic,
+             guint32 *shift)
+{
+  guint32 log = divisor > 1 ? 32 - __builtin_clz (divisor - 1) : 0;
+
+  *shift = log;
+  *magic = ((((guint64) 1 << log) - divisor) << 32) / divisor + 1;
+}
+
+void
+mtl_cuda_axis_init (MtlCudaAxis   *self,
+                    const MtlAxis *axis,
+                    guint          step)
+{
+  self->parts = mtl_cuda_divide_up (axis->extent, step);
+  self->step = step;
+  self->last = axis->extent - MIN (step, axis->extent);
+  self->unused = 0;
+  self->dest = axis->dest_step;
+  self->source = axis->source_step;
+  set_divisor (self->parts, &self->magic, &self->shift);
+}
+
+guint64
+mtl_cuda_layout_count (const MtlCudaLayout *self)
+{
+  guint64 n = 1;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    if (__builtin_mul_overflow (n, self->axes[i].extent, &n))
+      return G_MAXUINT64;
+
+  return n;
+}
+
+gboolean
+mtl_cuda_layout_aligned (const MtlCudaLayout *self,
+                         guint                first,
+                         guint                operand,
+                         guint                multiple)
+{
+  guint64 bits = operand == 0 ? self->dest : self->source;
+
+  for (guint i = first; i < self->n_axes; i++)
+    bits |= (guint64) self->axes[i].steps[operand];
+
+  return bits % multiple == 0;
+}
+
+/* The source follows the order of the destination. */
+static gboolean
+is_in_order (const MtlCudaLayout *self)
+{
+  guint64 before = 0;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    {
+      guint64 distance = mtl_magnitude (self->axes[i].source_step);
+
+      if (distance == 0)
+        continue;
+      if (distance < before)
+        return FALSE;
+      before = distance;
+    }
+
+  return TRUE;
+}
+
+static gboolean
+set_overflow (GError **error)
+{
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                       "The distance between two elements does not fit in 63 bits of bytes");
+  return FALSE;
+}
+
+/* The step along an axis in bytes. The stride of an axis of one element may be any. */
+static gboolean
+get_step (const MtlStrided *strided,
+          guint             axis,
+          gint64           *step)
+{
+  const MtlLayout *layout = strided->layout;
+
+  *step = 0;
+  return mtl_layout_shape (layout)[axis] <= 1
+         || !__builtin_mul_overflow (mtl_layout_strides (layout)[axis],
+                                     (gint64) (layout->item_bits / 8), step);
+}
+
+static guint64
+get_address (const MtlStrided *strided)
+{
+  return (guint64) (guintptr) strided->data
+         + (guint64) strided->layout->offset * (strided->layout->item_bits / 8);
+}
+
+static void
+reverse_axes (MtlCudaLayout *self)
+{
+  for (guint i = 0; i < self->n_axes / 2; i++)
+    {
+      MtlAxis axis = self->axes[i];
+
+      self->axes[i] = self->axes[self->n_axes - 1 - i];
+      self->axes[self->n_axes - 1 - i] = axis;
+    }
+}
+
+static gboolean
+take_axis (MtlCudaLayout    *self,
+           const MtlStrided *dest,
+           const MtlStrided *source,
+           guint             i)
+{
+  gint64 extent = mtl_layout_shape (dest->layout)[i];
+  gint64 dest_step, source_step = 0, reach;
+
+  if (!get_step (dest, i, &dest_step) || (source != NULL && !get_step (source, i, &source_step))
+      || __builtin_mul_overflow (dest_step, extent - 1, &reach)
+      || __builtin_mul_overflow (source_step, extent - 1, &reach))
+    return FALSE;
+
+  /* If the destination does not move along an axis, only the last element remains. */
+  if (extent > 1 && dest_step == 0)
+    self->source += (guint64) reach;
+  else if (extent > 1)
+    self->axes[self->n_axes++] = mtl_axis (extent, dest_step, source_step);
+
+  return TRUE;
+}
+
+/* There is at least one element. A source of NULL is an item that is repeated. */
+static gboolean
+take_axes (MtlCudaLayout     *self,
+           const MtlStrided  *dest,
+           const MtlStrided  *source,
+           GError           **error)
+{
+  gint64 offsets[2] = { 0, 0 };
+
+  self->n_axes = 0;
+  self->dest = get_address (dest);
+  self->source = source != NULL ? get_address (source) : 0;
+  for (guint i = 0; i < dest->layout->n_dims; i++)
+    if (!take_axis (self, dest, source, i))
+      return set_overflow (error);
+
+  mtl_axes_flip (self->axes, self->n_axes, offsets);
+  self->dest += (guint64) offsets[0];
+  self->source += (guint64) offsets[1];
+  mtl_axes_sort (self->axes, self->n_axes, 0);
+  if (!mtl_axes_are_nested (self->axes, self->n_axes, dest->layout->item_bits / 8))
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                           "A GPU cannot write elements that may overlap each other");
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* The bytes of the source, from the lowest to the highest */
+static void
+find_source_bytes (MtlCudaJob          *job,
+                   const MtlCudaLayout *layout)
+{
+  job->source_begin = layout->source;
+  job->source_end = layout->source + job->source_size;
+  for (guint i = 0; i < layout->n_axes; i++)
+    {
+      gint64 reach = mtl_axis_get_reach (&layout->axes[i], 1);
+
+      *(reach < 0 ? &job->source_begin : &job->source_end) += (guint64) reach;
+    }
+}
+
+/* Makes bytes of elements, and merges axes. The first axis is the innermost then. */
+static void
+take_bytes (MtlCudaLayout *self,
+            guint          size,
+            guint          source_step)
+{
+  if (size > 1)
+    self->axes[self->n_axes++] = mtl_axis (size, 1, source_step);
+  self->n_axes = mtl_axes_merge (self->axes, self->n_axes);
+  reverse_axes (self);
+}
+
+/* Makes the widest items of bytes. */
+static void
+widen_items (MtlCudaLayout *self,
+             MtlCudaJob    *job,
+             gboolean       for_fill)
+{
+  MtlAxis *first = &self->axes[0];
+  guint size = 1;
+
+  if (self->n_axes > 0 && first->dest_step == 1 && (for_fill || first->source_step == 1))
+    for (size = 16; size > 1; size /= 2)
+      if (first->extent % size == 0 && mtl_cuda_layout_aligned (self, 1, 0, size)
+          && (for_fill || mtl_cuda_layout_aligned (self, 1, 1, size)))
+        break;
+
+  job->dest_size = job->source_size = size;
+  if (size == 1)
+    return;
+
+  first->extent /= size;
+  first->dest_step = size;
+  first->source_step *= size;
+  if (first->extent == 1)
+    {
+      self->n_axes--;
+      memmove (first, first + 1, self->n_axes * sizeof *first);
+    }
+}
+
+/* Launches */
+
+static void
+append (char       **end,
+        const char  *text)
+{
+  while (*text != '\0')
+    *(*end)++ = *text++;
+  **end = '\0';
+}
+
+static void
+append_size (char  **end,
+             guint   size)
+{
+  static const char *const sizes[] = { [1] = "_1", [2] = "_2", [4] = "_4", [8] = "_8",
+                                       [16] = "_16" };
+
+  append (end, sizes[size]);
+}
+
+/* Kernels that move items of one size are in the module for that size. */
+gboolean
+mtl_cuda_job_launch (const MtlCudaJob    *self,
+                     const MtlCudaLayout *layout,
+                     const char          *family,
+                     guint64              n_blocks,
+                     gsize                shared_bytes,
+                     gconstpointer        params,
+                     gsize                params_size)
+{
+  static const char *const modules[] = { [1] = "copy_1", [2] = "copy_2", [4] = "copy_4",
+                                         [8] = "copy_8", [16] = "copy_16" };
+  MtlCudaLaunch launch = {
+    .module = self->module != NULL ? self->module : modules[self->dest_size],
+    .grid = n_blocks,
+    .block = MTL_CUDA_THREADS,
+    .shared_bytes = mtl_cuda_divide_up (shared_bytes, 16) * 16,
+    .dest = layout->dest,
+    .source = layout->source,
+    .params = params,
+    .params_size = params_size,
+  };
+  char *end = launch.kernel;
+
+  append (&end, family);
+  if (self->suffix != NULL)
+    append (&end, self->suffix);
+  else
+    append_size (&end, self->dest_size);
+  return self->func (&launch, self->data, self->error);
+}
+
+/* Launches a kernel that has no suffix. */
+static gboolean
+launch_named (const MtlCudaJob    *self,
+              const MtlCudaLayout *layout,
+              const char          *module,
+              const char          *name,
+              guint64              n_blocks,
+              gconstpointer        params,
+              gsize                params_size)
+{
+  MtlCudaJob named = *self;
+
+  named.module = module;
+  named.suffix = "";
+  return mtl_cuda_job_launch (&named, layout, name, n_blocks, 0, params, params_size);
+}
+
+static guint64
+count_blocks (guint64 n)
+{
+  return mtl_cuda_divide_up (n, MTL_CUDA_THREADS * MTL_CUDA_EACH);
+}
+
+static gboolean
+plan_gather (const MtlCudaJob    *job,
+             const MtlCudaLayout *layout,
+             const char          *family,
+             gboolean             is_unaligned)
+{
+  MtlCudaGather gather;
+
+  gather.n = mtl_cuda_layout_count (layout);
+  gather.n_axes = layout->n_axes;
+  gather.is_unaligned = is_unaligned;
+  for (guint i = 0; i < layout->n_axes; i++)
+    mtl_cuda_axis_init (&gather.axes[i], &layout->axes[i], 1);
+  return mtl_cuda_job_launch (job, layout, family, count_blocks (gather.n), 0, &gather,
+                              sizeof gather);
+}
+
+/* Rows: those of the first axis, if that is contiguous in the destination, or else single items */
+
+static gboolean
+has_runs (const MtlCudaJob    *job,
+          const MtlCudaLayout *layout)
+{
+  return layout->n_axes > 0 && layout->axes[0].dest_step == job->dest_size;
+}
+
+/* Divides rows into words of the destination, whose first and last ones may be parts. */
+static void
+init_rows (MtlCudaRows         *self,
+           const MtlCudaJob    *job,
+           const MtlCudaLayout *layout,
+           gboolean             takes_runs,
+           guint                word)
+{
+  guint first = takes_runs ? 1 : 0;
+  guint64 n_rows = mtl_cuda_layout_count (layout);
+
+  self->row_bytes = job->dest_size;
+  if (takes_runs)
+    {
+      n_rows /= layout->axes[0].extent;
+      self->row_bytes *= layout->axes[0].extent;
+    }
+  self->grain = MIN (job->dest_size, word);
+  self->item = job->dest_size;
+  self->n_axes = layout->n_axes - first;
+  for (guint i = first; i < layout->n_axes; i++)
+    mtl_cuda_axis_init (&self->axes[i - first], &layout->axes[i], 1);
+  self->slots = mtl_cuda_divide_up (self->row_bytes
+                                    + (mtl_cuda_layout_aligned (layout, first, 0, word)
+                                         ? 0 : word - self->grain), word);
+  set_divisor (self->slots, &self->magic, &self->shift);
+  self->n = n_rows * self->slots;
+  self->source_begin = job->source_begin;
+  self->source_end = job->source_end;
+  self->is_shifted = FALSE;
+}
+
+/* Checks if the source lies in words as the destination does. */
+static gboolean
+is_shifted (const MtlCudaLayout *layout,
+            guint                first,
+            guint                word)
+{
+  guint64 bits = layout->dest - layout->source;
+
+  for (guint i = first; i < layout->n_axes; i++)
+    bits |= (guint64) layout->axes[i].dest_step - (guint64) layout->axes[i].source_step;
+
+  return bits % word != 0;
+}
+
+static gboolean
+plan_rows (const MtlCudaJob    *job,
+           const MtlCudaLayout *layout,
+           gboolean             takes_runs)
+{
+  guint64 bytes = job->dest_size * (takes_runs ? layout->axes[0].extent : 1);
+  guint word = bytes >= 512 ? 16 : MAX (job->dest_size, 4);
+  MtlCudaRows rows;
+
+  init_rows (&rows, job, layout, takes_runs, word);
+  rows.is_shifted = is_shifted (layout, takes_runs ? 1 : 0, word);
+  return launch_named (job, layout, "rows",
+                       word == 16 ? "rows_16" : word == 8 ? "rows_8" : "rows_4",
+                       count_blocks (rows.n), &rows, sizeof rows);
+}
+
+/* Rows backwards. Their addresses are those of the lowest items. */
+static gboolean
+plan_reverse (const MtlCudaJob    *job,
+              const MtlCudaLayout *layout)
+{
+  MtlCudaLayout moved = *layout;
+  MtlCudaRows rows;
+
+  moved.source += (guint64) mtl_axis_get_reach (&layout->axes[0], 1);
+  init_rows (&rows, job, layout, TRUE, 16);
+  return launch_named (job, &moved, "rows", "reverse", count_blocks (rows.n), &rows, sizeof rows);
+}
+
+/* Rows that repeat an item each */
+static gboolean
+plan_repeat (const MtlCudaJob    *job,
+             const MtlCudaLayout *layout)
+{
+  MtlCudaRows rows;
+
+  init_rows (&rows, job, layout, TRUE, 16);
+  return launch_named (job, layout, "rows", "repeat", count_blocks (rows.n), &rows, sizeof rows);
+}
+
+static MtlCudaFamily
+choose_raw (const MtlCudaJob    *job,
+            const MtlCudaLayout *layout)
+{
+  gboolean in_order = is_in_order (layout);
+  gboolean runs = has_runs (job, layout);
+  gint64 size = job->dest_size, source_step = runs ? layout->axes[0].source_step : 0;
+  guint64 bytes = runs ? (guint64) size * layout->axes[0].extent : 0;
+
+  if (layout->n_axes == 0)
+    return MTL_CUDA_ROWS;
+  if (((runs && source_step == size) || size == 16)
+      && (bytes >= 128 || (in_order && (size >= 4 || bytes >= 32))))
+    return MTL_CUDA_ROWS;
+  if (runs && source_step == -size && size < 4 && bytes >= 64)
+    return MTL_CUDA_REVERSE;
+  if (runs && source_step == 0 && bytes >= 64)
+    return MTL_CUDA_REPEAT;
+  if ((in_order && size >= 4) || mtl_cuda_layout_count (layout) * size < MIN_TILED_BYTES)
+    return MTL_CUDA_GATHER;
+
+  return MTL_CUDA_BOX;
+}
+
+/* Checks if a family that a test asks for suits the layout. */
+static gboolean
+suits_raw (const MtlCudaJob    *job,
+           const MtlCudaLayout *layout,
+           MtlCudaFamily        family)
+{
+  gboolean runs = has_runs (job, layout);
+  gint64 size = job->dest_size, source_step = runs ? layout->axes[0].source_step : 0;
+
+  switch (family)
+    {
+    case MTL_CUDA_REVERSE:
+      return runs && source_step == -size && size <= 4;
+    case MTL_CUDA_REPEAT:
+      return runs && source_step == 0;
+    case MTL_CUDA_CHOSEN:
+    case MTL_CUDA_DENSE:
+      return FALSE;
+    default:
+      return layout->n_axes > 0;
+    }
+}
+
+/* Takes the tiles that suit the layout, and plain gathers if none do. */
+static gboolean
+plan_tiled (const MtlCudaJob    *job,
+            const MtlCudaLayout *layout,
+            MtlCudaFamily        family)
+{
+  gboolean done = FALSE, copies = job->module == NULL;
+
+  if (copies && (family == MTL_CUDA_PIXELS || mtl_cuda_plan_forced == MTL_CUDA_CHOSEN)
+      && (!mtl_cuda_plan_pixels (job, layout, &done) || done))
+    return done;
+  if (copies && (family == MTL_CUDA_TILE || mtl_cuda_plan_forced == MTL_CUDA_CHOSEN)
+      && (!mtl_cuda_plan_tile (job, layout, &done) || done))
+    return done;
+  if (!mtl_cuda_plan_box (job, layout, &done))
+    return FALSE;
+
+  return done || plan_gather (job, layout, "gather", FALSE);
+}
+
+static gboolean
+plan_raw (const MtlCudaJob    *job,
+          const MtlCudaLayout *layout)
+{
+  gboolean takes_runs = has_runs (job, layout) && layout->axes[0].source_step == job->source_size;
+  MtlCudaFamily family = mtl_cuda_plan_forced;
+
+  if (!suits_raw (job, layout, family))
+    family = choose_raw (job, layout);
+
+  switch (family)
+    {
+    case MTL_CUDA_ROWS:
+      return plan_rows (job, layout, takes_runs);
+    case MTL_CUDA_REVERSE:
+      return plan_reverse (job, layout);
+    case MTL_CUDA_REPEAT:
+      return plan_repeat (job, layout);
+    case MTL_CUDA_GATHER:
+      return plan_gather (job, layout, "gather", FALSE);
+    default:
+      return plan_tiled (job, layout, family);
+    }
+}
+
+typedef gboolean (* PlanFunc) (const MtlCudaJob    *job,
+                               const MtlCudaLayout *layout);
+
+/* Plans halves of the outermost axis as long as there are too many items. */
+static gboolean
+split (const MtlCudaJob    *job,
+       const MtlCudaLayout *layout,
+       PlanFunc             plan)
+{
+  MtlCudaLayout half;
+  MtlAxis *axis;
+  guint64 first;
+
+  if (layout->n_axes == 0 || mtl_cuda_layout_count (layout) <= mtl_cuda_plan_most)
+    return plan (job, layout);
+
+  half = *layout;
+  axis = &half.axes[half.n_axes - 1];
+  first = axis->extent / 2;
+  axis->extent = first;
+  half.n_axes -= first == 1 ? 1 : 0;
+  if (!split (job, &half, plan))
+    return FALSE;
+
+  half.n_axes = layout->n_axes;
+  axis->extent = layout->axes[half.n_axes - 1].extent - first;
+  half.dest += first * (guint64) axis->dest_step;
+  half.source += first * (guint64) axis->source_step;
+  half.n_axes -= axis->extent == 1 ? 1 : 0;
+  return split (job, &half, plan);
+}
+
+gboolean
+mtl_cuda_plan_copy (const MtlStrided   *dest,
+                    const MtlStrided   *source,
+                    const double       *factors,
+                    MtlCudaLaunchFunc   func,
+                    gpointer            data,
+                    GError            **error)
+{
+  MtlCudaJob job = { .func = func, .data = data, .error = error };
+  MtlCudaLayout layout;
+
+  if (mtl_layout_is_empty (dest->layout))
+    return TRUE;
+
+  if (!take_axes (&layout, dest, source, error))
+    return FALSE;
+
+  job.source_size = source->layout->item_bits / 8;
+  find_source_bytes (&job, &layout);
+  take_bytes (&layout, job.source_size, 1);
+  widen_items (&layout, &job, FALSE);
+  return split (&job, &layout, plan_raw);
+}
+
+/* Fills */
+
+typedef struct
+{
+  MtlCudaJob job;
+  const guint8 *item;
+  guint item_size;
+  guint phase; /* where addresses of elements are within multiples of the size */
+} Fill;
+
+static gboolean
+plan_fill_rows (const MtlCudaJob    *job,
+                const MtlCudaLayout *layout)
+{
+  const Fill *fill = (const Fill *) job;
+  guint8 pattern[16];
+  MtlCudaRows rows;
+
+  for (guint i = 0; i < sizeof pattern; i++)
+    pattern[i] = fill->item[(i + fill->item_size - fill->phase) % fill->item_size];
+  init_rows (&rows, job, layout, has_runs (job, layout), 16);
+  memcpy (rows.pattern, pattern, sizeof pattern);
+  return launch_named (job, layout, "fill", "fill", count_blocks (rows.n), &rows, sizeof rows);
+}
+
+/* The steps of the source are places in the pattern. */
+static gboolean
+plan_fill_pattern (const MtlCudaJob    *job,
+                   const MtlCudaLayout *layout)
+{
+  const Fill *fill = (const Fill *) job;
+  MtlCudaPattern params;
+
+  params.n = mtl_cuda_layout_count (layout);
+  params.n_axes = layout->n_axes;
+  params.grain = job->dest_size;
+  memset (params.pattern, 0, sizeof params.pattern);
+  memcpy (params.pattern, fill->item, MIN (fill->item_size, sizeof params.pattern));
+  for (guint i = 0; i < layout->n_axes; i++)
+    mtl_cuda_axis_init (&params.axes[i], &layout->axes[i], 1);
+  return launch_named (job, layout, "fill", "fill_pattern", count_blocks (params.n), &params,
+                       sizeof params);
+}
+
+/* Checks that an item is the same in all words that contain it. */
+static gboolean
+repeats_in_words (const MtlCudaLayout *layout,
+                  guint                size)
+{
+  if (size > 16 || (size & (size - 1)) != 0)
+    return FALSE;
+
+  for (guint i = 0; i < layout->n_axes; i++)
+    if (layout->axes[i].dest_step % size != 0)
+      return FALSE;
+
+  return TRUE;
+}
+
+/* Items of any size, in parts that the parameters of a kernel have room for */
+static gboolean
+fill_by_pattern (Fill                *fill,
+                 const MtlCudaLayout *layout,
+                 guint                item_size)
+{
+  const guint8 *item = fill->item;
+
+  for (guint first = 0; first < item_size; first += MTL_CUDA_PATTERN)
+    {
+      MtlCudaLayout part = *layout;
+      guint size = MIN (item_size - first, MTL_CUDA_PATTERN), grain = 8;
+
+      fill->item = item + first;
+      fill->item_size = size;
+      part.dest += first;
+      while (size % grain != 0 || !mtl_cuda_layout_aligned (&part, 0, 0, grain))
+        grain /= 2;
+      fill->job.dest_size = fill->job.source_size = grain;
+      if (size > grain)
+        part.axes[part.n_axes++] = mtl_axis (size / grain, grain, grain);
+      part.n_axes = mtl_axes_merge (part.axes, part.n_axes);
+      reverse_axes (&part);
+      if (!split (&fill->job, &part, plan_fill_pattern))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_cuda_plan_fill (const MtlStrided   *dest,
+                    gconstpointer       item,
+                    MtlCudaLaunchFunc   func,
+                    gpointer            data,
+                    GError            **error)
+{
+  guint size = dest->layout->item_bits / 8;
+  Fill fill = {
+    .job = { .func = func, .data = data, .error = error },
+    .item = item,
+    .item_size = size,
+  };
+  MtlCudaLayout layout;
+
+  if (mtl_layout_is_empty (dest->layout))
+    return TRUE;
+
+  if (!take_axes (&layout, dest, NULL, error))
+    return FALSE;
+
+  if (!repeats_in_words (&layout, size))
+    return fill_by_pattern (&fill, &layout, size);
+
+  fill.phase = layout.dest % size;
+  take_bytes (&layout, size, 0);
+  widen_items (&layout, &fill.job, TRUE);
+  return split (&fill.job, &layout, plan_fill_rows);
+}
+
+/* Copies without kernels */
+
+/* A rectangle of rows, and a stack of them */
+typedef struct
+{
+  int rows; /* axes, or -1 */
+  int layers;
+} Cuboid;
+
+/* Rows are apart on both sides, and the distance is one that drivers take. */
+static gboolean
+can_be_rows (const MtlAxis *axis,
+             guint64        width)
+{
+  for (guint operand = 0; operand < 2; operand++)
+    if (axis->steps[operand] <= 0 || (guint64) axis->steps[operand] < width
+        || axis->steps[operand] > G_MAXINT32)
+      return FALSE;
+
+  return TRUE;
+}
+
+static gboolean
+can_be_layers (const MtlAxis *axis,
+               const MtlAxis *rows)
+{
+  for (guint operand = 0; operand < 2; operand++)
+    if (axis->steps[operand] <= 0 || axis->steps[operand] % rows->steps[operand] != 0
+        || (guint64) (axis->steps[operand] / rows->steps[operand]) < rows->extent)
+      return FALSE;
+
+  return TRUE;
+}
+
+/* Finds the pair of axes that leaves the fewest pieces. Axis 0 is the row. */
+static guint64
+find_cuboid (const MtlCudaLayout *layout,
+             Cuboid              *cuboid)
+{
+  guint64 most = 1;
+
+  *cuboid = (Cuboid) { -1, -1 };
+  for (guint i = 1; i < layout->n_axes; i++)
+    {
+      const MtlAxis *rows = &layout->axes[i];
+
+      if (!can_be_rows (rows, layout->axes[0].extent))
+        continue;
+      if (rows->extent > most)
+        {
+          *cuboid = (Cuboid) { i, -1 };
+          most = rows->extent;
+        }
+      for (guint k = 1; k < layout->n_axes; k++)
+        if (k != i && can_be_layers (&layout->axes[k], rows)
+            && rows->extent * layout->axes[k].extent > most)
+          {
+            *cuboid = (Cuboid) { i, k };
+            most = rows->extent * layout->axes[k].extent;
+          }
+    }
+
+  return most;
+}
+
+static void
+init_copy (CuCopy3D            *copy,
+           const MtlCudaLayout *layout,
+           Cuboid               cuboid)
+{
+  *copy = (CuCopy3D) {
+    .src_type = CU_MEMORY_UNIFIED,
+    .dst_type = CU_MEMORY_UNIFIED,
+    .width = layout->axes[0].extent,
+    .height = 1,
+    .depth = 1,
+  };
+  if (cuboid.rows >= 0)
+    {
+      const MtlAxis *rows = &layout->axes[cuboid.rows];
+
+      copy->height = rows->extent;
+      copy->dst_pitch = rows->dest_step;
+      copy->src_pitch = rows->source_step;
+      copy->dst_height = copy->src_height = rows->extent;
+    }
+  if (cuboid.layers >= 0)
+    {
+      const MtlAxis *layers = &layout->axes[cuboid.layers];
+
+      copy->depth = layers->extent;
+      copy->dst_height = layers->dest_step / copy->dst_pitch;
+      copy->src_height = layers->source_step / copy->src_pitch;
+    }
+}
+
+gboolean
+mtl_cuda_plan_copy_3d (const MtlStrided   *dest,
+                       const MtlStrided   *source,
+                       guint64             most,
+                       MtlCudaCopy3DFunc   func,
+                       gpointer            data,
+                       GError            **error)
+{
+  guint64 position[MTL_AXES_MAX] = { 0 };
+  gint64 offsets[2] = { 0, 0 };
+  MtlAxis others[MTL_AXES_MAX];
+  MtlCudaLayout layout;
+  guint n_others = 0;
+  Cuboid cuboid;
+  CuCopy3D copy;
+
+  if (mtl_layout_is_empty (dest->layout))
+    return TRUE;
+  if (dest->layout->item_bits % 8 != 0
+      || !mtl_element_type_equal (dest->type, source->type)
+      || !take_axes (&layout, dest, source, NULL))
+    return FALSE;
+
+  take_bytes (&layout, dest->layout->item_bits / 8, 1);
+  if (layout.n_axes == 0 || layout.axes[0].dest_step != 1 || layout.axes[0].source_step != 1)
+    {
+      /* Bytes that are rows of one */
+      memmove (layout.axes + 1, layout.axes, layout.n_axes * sizeof *layout.axes);
+      layout.axes[0] = mtl_axis (1, 1, 1);
+      layout.n_axes++;
+    }
+  if (mtl_cuda_layout_count (&layout) / layout.axes[0].extent / find_cuboid (&layout, &cuboid)
+      > most)
+    return FALSE;
+
+  for (guint i = layout.n_axes; i-- > 1;)
+    if ((int) i != cuboid.rows && (int) i != cuboid.layers)
+      others[n_others++] = layout.axes[i];
+
+  init_copy (&copy, &layout, cuboid);
+  do
+    {
+      copy.dst_device = layout.dest + (guint64) offsets[0];
+      copy.src_device = layout.source + (guint64) offsets[1];
+      if (!func (&copy, data, error))
+        return FALSE;
+    }
+  while (mtl_axes_go_on (others, n_others, position, offsets));
+
+  return TRUE;
+}

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Launches that the planner emits, run by the host on memory that has the bytes that copies, fills
+ * and conversions of the host leave. Memory is allocated to the byte, and all of it is compared. */
+
+#include "cuda-double-kernels.h"
+#include "drawn-layouts.h"
+#include "test-utils.h"
+
+#include "mtl-cuda-plan-private.h"
+#include "mtl-strided-copy-private.h"
+
+#define MAX_BYTES 200000
+#define MAX_DIMS 8
+
+/* The GPU's memory: two blocks, at addresses that are not the host's. */
+typedef struct
+{
+  guint8 *host;
+  gsize size;
+  guint64 address;
+} Block;
+
+typedef struct
+{
+  Block dest;
+  Block source;
+  gsize n_launches;
+  GHashTable *kernels; /* the names of those that ran, or NULL */
+} Gpu;
+
+static GHashTable *all_kernels;
+
+static void *
+reach (void               *context,
+       unsigned long long  address,
+       size_t              size,
+       int                 is_write)
+{
+  const Gpu *gpu = context;
+  const Block *blocks[] = { &gpu->dest, &gpu->source };
+
+  for (guint i = 0; i < 2; i++)
+    if (address - blocks[i]->address <= blocks[i]->size - size && blocks[i]->size >= size
+        && address >= blocks[i]->address)
+      {
+        if (is_write && i == 1)
+          g_error ("a kernel writes to the source, at byte %" G_GUINT64_FORMAT,
+                   (guint64) address - blocks[i]->address);
+        return blocks[i]->host + (address - blocks[i]->address);
+      }
+
+  g_error ("a kernel %s %" G_GSIZE_FORMAT " bytes at 0x%llx; the destination is %" G_GSIZE_FORMAT
+           " bytes at 0x%" G_GINT64_MODIFIER "x, the source %" G_GSIZE_FORMAT " at 0x%"
+           G_GINT64_MODIFIER "x", is_write ? "writes" : "reads", size, address, gpu->dest.size,
+           gpu->dest.address, gpu->source.size, gpu->source.address);
+}
+
+static gboolean
+run_launch (const MtlCudaLaunch  *launch,
+            gpointer              data,
+            GError              **error)
+{
+  Gpu *gpu = data;
+  const CudaDoubleKernel *kernel = cuda_double_find_kernel (launch->kernel);
+  guint64 dest = launch->dest, source = launch->source;
+  void *params[] = { &dest, &source, (gpointer) launch->params };
+
+  if (kernel == NULL)
+    g_error ("there is no kernel %s", launch->kernel);
+  g_assert_cmpuint (kernel->n_params, ==, G_N_ELEMENTS (params));
+  g_assert_cmpuint (kernel->param_sizes[0], ==, sizeof dest);
+  g_assert_cmpuint (kernel->param_sizes[1], ==, sizeof source);
+  g_assert_cmpuint (kernel->param_sizes[2], ==, launch->params_size);
+  g_assert_cmpuint (launch->shared_bytes, <=, 48 * 1024);
+  g_hash_table_add (all_kernels, g_strdup (launch->kernel));
+  gpu->n_launches++;
+  kernel->run (launch->grid, 1, 1, launch->block, launch->shared_bytes, params, reach, gpu);
+  return TRUE;
+}
+
+/* A view of elements in a block */
+typedef struct
+{
+  MtlElementType type;
+  gint64 strides[MAX_DIMS]; /* in elements */
+  gint64 start; /* bits from the block's first byte to the element at all zeros */
+  gsize size;   /* of the block, in bytes */
+} Side;
+
+typedef struct
+{
+  gsize n_dims;
+  gint64 shape[MAX_DIMS];
+  Side dest;
+  Side source;
+} Case;
+
+static guint
+get_bits (const Side *side)
+{
+  return mtl_element_type_get_item_bits (side->type);
+}
+
+static void
+get_layout (const Case *self,
+            const Side *side,
+            MtlLayout  *layout)
+{
+  mtl_layout_init (layout, self->n_dims, get_bits (side), 0);
+  memcpy (mtl_layout_shape (layout), self->shape, self->n_dims * sizeof (gint64));
+  memcpy (mtl_layout_strides (layout), side->strides, self->n_dims * sizeof (gint64));
+}
+
+/* The first element is at the data, or its bit is the offset of packed elements. */
+static MtlStrided
+get_strided (const Side *side,
+             MtlLayout  *layout,
+             guint64     address)
+{
+  guint bits = get_bits (side);
+  gint64 start = side->start;
+
+  layout->offset = 0;
+  if (bits % 8 != 0)
+    {
+      layout->offset = start / bits;
+      start = 0;
+    }
+  return (MtlStrided) { side->type, layout, (guint8 *) (guintptr) (address + start / 8) };
+}
+
+static void
+describe_side (GString    *text,
+               const Case *self,
+               const Side *side)
+{
+  g_autofree char *name = mtl_element_type_to_string (side->type);
+
+  g_string_append_printf (text, "%s%s at bit %" G_GINT64_FORMAT " of %" G_GSIZE_FORMAT " bytes,",
+                          name, side->type.padded ? " (padded)" : "", side->start, side->size);
+  for (gsize i = 0; i < self->n_dims; i++)
+    g_string_append_printf (text, " %" G_GINT64_FORMAT, side->strides[i]);
+}
+
+static char *
+describe (const Case *self)
+{
+  GString *text = g_string_new ("shape");
+
+  for (gsize i = 0; i < self->n_dims; i++)
+    g_string_append_printf (text, " %" G_GINT64_FORMAT, self->shape[i]);
+  g_string_append (text, "; dest ");
+  describe_side (text, self, &self->dest);
+  g_string_append (text, "; source ");
+  describe_side (text, self, &self->source);
+  g_string_append_printf (text, "; family %d, at most %" G_GUINT64_FORMAT " items, boxes of %u",
+                          (int) mtl_cuda_plan_forced, mtl_cuda_plan_most,
+                          mtl_cuda_plan_box_elements);
+  return g_string_free (text, FALSE);
+}
+
+/* Cases */
+
+static const DrawnAxes dense_axes = { .backwards = 12 };
+static const DrawnAxes loose_axes = {
+  .stepped = 40, .max_step = 5, .apart = 40, .max_gap = 9, .backwards = 12,
+};
+static const DrawnAxes apart_axes = { .apart = 60, .max_gap = 40 };
+
+static void
+draw_side (const Case *self,
+           Side       *side,
+           gboolean    may_repeat)
+{
+  DrawnAxes axes = happens (40) ? dense_axes : happens (50) ? loose_axes : apart_axes;
+  guint bits = get_bits (side);
+  gint64 low, high, offset = happens (50) ? pick (0, 40) : 0;
+
+  axes.repeated = may_repeat ? 8 : 0;
+  draw_strides (&axes, self->n_dims, self->shape, side->strides);
+  get_offset_bounds (self->n_dims, self->shape, side->strides, &low, &high);
+  side->start = (offset - low) * bits;
+  if (bits % 8 == 0 && happens (5))
+    side->start += 8 * pick (0, 7); /* an address that the type may not have */
+  side->size = (side->start + (high + 1) * bits + 7) / 8 + (happens (50) ? pick (0, 40) : 0);
+}
+
+static void
+draw_shape (Case *self)
+{
+  static const int extents[] = { 3, 5, 9, 20 };
+  int kind = pick (0, 99), limit = extents[pick (0, 3)];
+
+  self->n_dims = 2;
+  if (kind < 25)
+    for (int i = 0; i < 2; i++)
+      self->shape[i] = pick (1, 250);
+  else if (kind < 40)
+    {
+      int many = pick (0, 1);
+
+      self->shape[many] = pick (1, 2500);
+      self->shape[1 - many] = pick (1, 17);
+    }
+  else if (kind < 50)
+    {
+      self->n_dims = 3;
+      self->shape[0] = pick (1, 40);
+      self->shape[1] = pick (1, 90);
+      self->shape[2] = pick (1, 5);
+    }
+  else if (kind < 55)
+    {
+      self->n_dims = pick (7, MAX_DIMS);
+      for (gsize i = 0; i < self->n_dims; i++)
+        self->shape[i] = pick (1, 3);
+    }
+  else
+    {
+      self->n_dims = pick (0, 5);
+      for (gsize i = 0; i < self->n_dims; i++)
+        self->shape[i] = pick (1, limit);
+    }
+}
+
+/* Elements of any number of bytes: vectors of bytes */
+static MtlElementType
+draw_opaque_type (void)
+{
+  static const guint16 sizes[] = { 1, 2, 4, 8, 16, 1, 2, 4, 8, 3, 6, 12, 5, 24, 32, 7 };
+
+  return (MtlElementType) { kDLUInt, 8, sizes[pick (0, G_N_ELEMENTS (sizes) - 1)], FALSE };
+}
+
+static void
+draw_sides (Case *self)
+{
+  do
+    {
+      draw_shape (self);
+      draw_side (self, &self->source, TRUE);
+      draw_side (self, &self->dest, FALSE);
+    }
+  while (self->dest.size > MAX_BYTES || self->source.size > MAX_BYTES);
+}
+
+static void
+draw_limits (void)
+{
+  mtl_cuda_plan_forced = happens (60) ? pick (0, MTL_CUDA_N_FAMILIES - 1) : MTL_CUDA_CHOSEN;
+  mtl_cuda_plan_most = happens (15) ? pick (1, 4000) : (guint64) 1 << 30;
+  mtl_cuda_plan_box_elements = happens (50) ? 16 << pick (0, 9) : 0;
+}
+
+/* Memory of the host and of the GPU with the same bytes */
+typedef struct
+{
+  guint8 *expected;
+  Gpu gpu;
+} Memory;
+
+static void
+memory_init (Memory     *self,
+             const Case *layouts)
+{
+  Gpu *gpu = &self->gpu;
+
+  *self = (Memory) { NULL };
+  gpu->dest.size = layouts->dest.size;
+  gpu->source.size = layouts->source.size;
+  gpu->dest.host = g_malloc (gpu->dest.size);
+  gpu->source.host = g_malloc (gpu->source.size);
+  fill_at_random (gpu->dest.host, gpu->dest.size);
+  fill_at_random (gpu->source.host, gpu->source.size);
+  self->expected = g_memdup2 (gpu->dest.host, gpu->dest.size);
+
+  /* Multiples of 256, as allocations of a GPU are. */
+  gpu->dest.address = G_GUINT64_CONSTANT (0x7f0000000000) + 256 * (guint64) pick (0, 1 << 20);
+  gpu->source.address = gpu->dest.address + ((guint64) 1 << 40);
+}
+
+static void
+memory_clear (Memory *self)
+{
+  g_free (self->expected);
+  g_free (self->gpu.dest.host);
+  g_free (self->gpu.source.host);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Memory, memory_clear)
+
+static void
+memory_check (const Memory *self,
+              const Case   *layouts)
+{
+  const Gpu *gpu = &self->gpu;
+
+  for (gsize i = 0; i < gpu->dest.size; i++)
+    if (gpu->dest.host[i] != self->expected[i])
+      {
+        g_autofree char *text = describe (layouts);
+
+        g_error ("byte %" G_GSIZE_FORMAT " is 0x%02x instead of 0x%02x; %s", i, gpu->dest.host[i],
+                 self->expected[i], text);
+      }
+}
+
+static void
+check_copy (const Case   *self,
+            Memory       *memory,
+            const double *factors)
+{
+  g_auto (MtlLayout) dest_layout = MTL_LAYOUT_INIT;
+  g_auto (MtlLayout) source_layout = MTL_LAYOUT_INIT;
+  g_autoptr (GError) error = NULL;
+  MtlStrided dest, source;
+
+  get_layout (self, &self->dest, &dest_layout);
+  get_layout (self, &self->source, &source_layout);
+
+  dest = get_strided (&self->dest, &dest_layout, (guintptr) memory->expected);
+  source = get_strided (&self->source, &source_layout, (guintptr) memory->gpu.source.host);
+  if (factors != NULL)
+    mtl_strided_copy_scaled (&dest, &source, factors, NULL, &error);
+  else
+    mtl_strided_copy (&dest, &source, NULL, &error);
+  g_assert_no_error (error);
+
+  dest = get_strided (&self->dest, &dest_layout, memory->gpu.dest.address);
+  source = get_strided (&self->source, &source_layout, memory->gpu.source.address);
+  mtl_cuda_plan_copy (&dest, &source, factors, run_launch, &memory->gpu, &error);
+  g_assert_no_error (error);
+  memory_check (memory, self);
+}
+
+static void
+test_copies (void)
+{
+  gsize n_cases = get_number ("MTL_TEST_CASES", 10000);
+  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 2) * G_USEC_PER_SEC;
+  gsize n = 0;
+
+  for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
+    {
+      Case layouts;
+
+      layouts.dest.type = layouts.source.type = draw_opaque_type ();
+      draw_sides (&layouts);
+      draw_limits ();
+      {
+        g_auto (Memory) memory = { NULL };
+
+        memory_init (&memory, &layouts);
+        check_copy (&layouts, &memory, NULL);
+      }
+    }
+  g_test_message ("%" G_GSIZE_FORMAT " random copies", n);
+}
+
+/* Two axes, each contiguous on one side, with distances of any alignment: large enough for tiles. */
+static void
+test_transposes (void)
+{
+  gsize n_cases = get_number ("MTL_TEST_CASES", 10000);
+  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC;
+  gsize n = 0;
+
+  for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
+    {
+      Case layouts = { .n_dims = 3 };
+      guint16 size = 1 << pick (0, 4);
+      gint64 gaps[2];
+
+      layouts.dest.type = layouts.source.type = (MtlElementType) { kDLUInt, 8, size, FALSE };
+      layouts.shape[0] = pick (1, 2);
+      layouts.shape[1] = happens (50) ? pick (1, 400) : 64 * pick (1, 4);
+      layouts.shape[2] = happens (50) ? pick (1, 400) : 64 * pick (1, 4);
+      for (guint i = 0; i < 2; i++)
+        {
+          Side *side = i == 0 ? &layouts.dest : &layouts.source;
+          guint inner = i == 0 ? 2 : 1, outer = i == 0 ? 1 : 2;
+
+          gaps[i] = happens (50) ? 0 : pick (0, 40);
+          side->strides[inner] = 1;
+          side->strides[outer] = layouts.shape[inner] + gaps[i];
+          side->strides[0] = side->strides[outer] * layouts.shape[outer] + gaps[i];
+          side->start = happens (50) ? 0 : 8 * size * pick (0, 40);
+          side->size = side->start / 8 + side->strides[0] * layouts.shape[0] * size;
+        }
+      draw_limits ();
+      {
+        g_auto (Memory) memory = { NULL };
+
+        memory_init (&memory, &layouts);
+        check_copy (&layouts, &memory, NULL);
+      }
+    }
+  g_test_message ("%" G_GSIZE_FORMAT " transposes", n);
+}
+
+/* Pixels of up to 17 channels, from planes or to planes */
+static void
+test_channels (void)
+{
+  gsize n_cases = get_number ("MTL_TEST_CASES", 10000);
+  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC;
+  gsize n = 0;
+
+  for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
+    {
+      Case layouts = { .n_dims = 2 };
+      guint16 size = 1 << pick (0, 3);
+      gboolean to_planes = happens (50);
+
+      layouts.dest.type = layouts.source.type = (MtlElementType) { kDLUInt, 8, size, FALSE };
+      layouts.shape[0] = pick (1, 3000); /* pixels */
+      layouts.shape[1] = pick (2, 17);
+      for (guint i = 0; i < 2; i++)
+        {
+          Side *side = i == 0 ? &layouts.dest : &layouts.source;
+          gboolean is_planes = to_planes == (i == 0);
+
+          side->strides[0] = is_planes ? 1 : layouts.shape[1];
+          side->strides[1] = is_planes ? layouts.shape[0] + pick (0, 3) : 1;
+          side->start = happens (50) ? 0 : 8 * size * pick (0, 40);
+          side->size = side->start / 8 + layouts.shape[1] * (layouts.shape[0] + 3) * size;
+        }
+      draw_limits ();
+      {
+        g_auto (Memory) memory = { NULL };
+
+        memory_init (&memory, &layouts);
+        check_copy (&layouts, &memory, NULL);
+      }
+    }
+  g_test_message ("%" G_GSIZE_FORMAT " pixels", n);
+}
+
+static void
+test_fills (void)
+{
+  gsize n_cases = get_number ("MTL_TEST_CASES", 3000);
+  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC;
+  gsize n = 0;
+
+  for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
+    {
+      g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+      g_auto (Memory) memory = { NULL };
+      g_autofree guint8 *item = NULL;
+      g_autoptr (GError) error = NULL;
+      Case layouts;
+      MtlStrided dest;
+
+      layouts.dest.type = layouts.source.type = draw_opaque_type ();
+      if (happens (3))
+        layouts.dest.type.lanes = layouts.source.type.lanes = pick (1000, 3000);
+      draw_sides (&layouts);
+      draw_limits ();
+      memory_init (&memory, &layouts);
+      item = g_malloc (layouts.dest.type.lanes);
+      fill_at_random (item, layouts.dest.type.lanes);
+
+      get_layout (&layouts, &layouts.dest, &layout);
+      dest = get_strided (&layouts.dest, &layout, (guintptr) memory.expected);
+      mtl_strided_fill (&dest, item, NULL, &error);
+      g_assert_no_error (error);
+      dest = get_strided (&layouts.dest, &layout, memory.gpu.dest.address);
+      mtl_cuda_plan_fill (&dest, item, run_launch, &memory.gpu, &error);
+      g_assert_no_error (error);
+      memory_check (&memory, &layouts);
+    }
+  g_test_message ("%" G_GSIZE_FORMAT " random fills", n);
+}
+
+/* Each kernel has run. */
+static void
+test_all_kernels (void)
+{
+  static const char *const names[] = {
+    "rows_4", "rows_8", "rows_16", "reverse", "repeat", "fill", "fill_pattern",
+    "gather_1", "gather_2", "gather_4", "gather_8", "gather_16",
+    "box_1", "box_2", "box_4", "box_8", "box_16",
+    "tile_1", "tile_2", "tile_4", "tile_8", "pixels_1", "pixels_2", "pixels_4", "pixels_8",
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
+    if (!g_hash_table_contains (all_kernels, names[i]))
+      g_error ("no case took the kernel %s", names[i]);
+}
+
+int
+main (int    argc,
+      char **argv)
+{
+  int status;
+
+  g_test_init (&argc, &argv, NULL);
+  all_kernels = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_test_add_func ("/cuda/plan/copies", test_copies);
+  g_test_add_func ("/cuda/plan/transposes", test_transposes);
+  g_test_add_func ("/cuda/plan/channels", test_channels);
+  g_test_add_func ("/cuda/plan/fills", test_fills);
+  g_test_add_func ("/cuda/plan/all-kernels", test_all_kernels);
+  status = g_test_run ();
+  g_hash_table_unref (all_kernels);
+  return status;
+}
