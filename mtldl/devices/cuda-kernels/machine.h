@@ -102,6 +102,24 @@ high_product (u32 a,
   return (u64) a * b >> 32;
 }
 
+DEVICE u16
+round_to_half (float x)
+{
+  u16 half;
+
+  asm ("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+  return half;
+}
+
+DEVICE float
+widen_half (u16 half)
+{
+  float x;
+
+  asm ("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
+  return x;
+}
+
 /* Bytes 0 to 3 are those of a, and 4 to 7 those of b. */
 DEVICE u32
 permute (u32 a,
