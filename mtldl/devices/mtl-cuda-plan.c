@@ -331,10 +331,11 @@ count_blocks (guint64 n)
 }
 
 static gboolean
-plan_gather (const MtlCudaJob    *job,
-             const MtlCudaLayout *layout,
-             const char          *family,
-             gboolean             is_unaligned)
+plan_items (const MtlCudaJob    *job,
+            const MtlCudaLayout *layout,
+            const char          *family,
+            guint                n_each,
+            gboolean             is_unaligned)
 {
   MtlCudaGather gather;
 
@@ -343,8 +344,18 @@ plan_gather (const MtlCudaJob    *job,
   gather.is_unaligned = is_unaligned;
   for (guint i = 0; i < layout->n_axes; i++)
     mtl_cuda_axis_init (&gather.axes[i], &layout->axes[i], 1);
-  return mtl_cuda_job_launch (job, layout, family, count_blocks (gather.n), 0, &gather,
+  return mtl_cuda_job_launch (job, layout, family,
+                              mtl_cuda_divide_up (gather.n, MTL_CUDA_THREADS * n_each), 0, &gather,
                               sizeof gather);
+}
+
+static gboolean
+plan_gather (const MtlCudaJob    *job,
+             const MtlCudaLayout *layout,
+             gboolean             is_unaligned)
+{
+  return plan_items (job, layout, "gather",
+                     job->module != NULL ? MTL_CUDA_CONVERTED : MTL_CUDA_EACH, is_unaligned);
 }
 
 /* Rows: those of the first axis, if that is contiguous in the destination, or else single items */
@@ -506,7 +517,7 @@ plan_tiled (const MtlCudaJob    *job,
   if (!mtl_cuda_plan_box (job, layout, &done))
     return FALSE;
 
-  return done || plan_gather (job, layout, "gather", FALSE);
+  return done || plan_gather (job, layout, FALSE);
 }
 
 static gboolean
@@ -528,7 +539,7 @@ plan_raw (const MtlCudaJob    *job,
     case MTL_CUDA_REPEAT:
       return plan_repeat (job, layout);
     case MTL_CUDA_GATHER:
-      return plan_gather (job, layout, "gather", FALSE);
+      return plan_gather (job, layout, FALSE);
     default:
       return plan_tiled (job, layout, family);
     }
@@ -785,7 +796,7 @@ plan_fours (const MtlCudaJob    *job,
   run->extent /= 4;
   run->dest_step *= 4;
   run->source_step *= 4;
-  if (!plan_gather (job, &fours, "dense", FALSE))
+  if (!plan_items (job, &fours, "dense", MTL_CUDA_CONVERTED, FALSE))
     return FALSE;
 
   rest.axes[0].extent %= 4;
@@ -794,7 +805,7 @@ plan_fours (const MtlCudaJob    *job,
 
   rest.dest += run->extent * (guint64) run->dest_step;
   rest.source += run->extent * (guint64) run->source_step;
-  return plan_gather (job, &rest, "gather", FALSE);
+  return plan_gather (job, &rest, FALSE);
 }
 
 static gboolean
@@ -808,7 +819,7 @@ plan_converted (const MtlCudaJob    *job,
 
   if (!mtl_cuda_layout_aligned (layout, 0, 0, job->dest_size)
       || !mtl_cuda_layout_aligned (layout, 0, 1, job->source_size))
-    return plan_gather (job, layout, "gather", TRUE);
+    return plan_gather (job, layout, TRUE);
 
   if (suits_fours (job, layout)
       && (family == MTL_CUDA_DENSE
@@ -820,7 +831,7 @@ plan_converted (const MtlCudaJob    *job,
       || (family == MTL_CUDA_CHOSEN
           && ((in_order && size >= 4)
               || n * (job->dest_size + job->source_size) < 2 * MIN_TILED_BYTES)))
-    return plan_gather (job, layout, "gather", FALSE);
+    return plan_gather (job, layout, FALSE);
 
   return plan_tiled (job, layout, family);
 }

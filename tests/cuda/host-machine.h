@@ -134,6 +134,21 @@ host_machine_reach (u64  address,
   return host_machine.reach (host_machine.context, address, size, is_write);
 }
 
+template <int SIZE> struct WordOf;
+template <> struct WordOf<4> { typedef u32 Type; };
+template <> struct WordOf<8> { typedef u64 Type; };
+
+template <typename To, typename From>
+static inline To
+bits (From from)
+{
+  To to;
+
+  static_assert (sizeof to == sizeof from, "");
+  memcpy (&to, &from, sizeof to);
+  return to;
+}
+
 template <typename T>
 static inline T
 peek (u64 address)

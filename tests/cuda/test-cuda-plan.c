@@ -542,7 +542,8 @@ draw_factor (void)
 static gint64
 draw_integer (void)
 {
-  gint64 x = ((gint64) g_test_rand_int () << 32 | g_test_rand_int ()) >> pick (0, 63);
+  guint64 bits = (guint64) g_test_rand_int () << 32 | (guint32) g_test_rand_int ();
+  gint64 x = (gint64) bits >> pick (0, 63);
 
   if (happens (30))
     x = (gint64) ((guint64) x << pick (0, 40)) + pick (-1, 1);

@@ -69,19 +69,24 @@ convert_element (const MtlCudaConversion &p,
                  u64                      dest,
                  u64                      source)
 {
-  u64 patterns[2] = { 0, 0 };
+  u64 first = 0, second = 0;
 
   ROLLED
   for (u32 part = 0; part < p.n_converted; part++)
-    patterns[part > 0] = convert_number (p, load_pattern (source + part * p.source.size,
-                                                          p.source.size, p.is_unaligned),
-                                         part == 0);
-  if (p.n_converted > p.n_dest)
-    patterns[0] |= patterns[1];
+    {
+      u64 pattern = load_pattern (source + part * p.source.size, p.source.size, p.is_unaligned);
 
-  store_pattern (dest, patterns[0], p.dest.size, p.is_unaligned);
+      second = convert_number (p, pattern, part == 0);
+      first = part == 0 ? second : first;
+    }
+  if (p.n_converted == 1)
+    second = 0;
+  else if (p.n_dest == 1)
+    first |= second;
+
+  store_pattern (dest, first, p.dest.size, p.is_unaligned);
   if (p.n_dest > 1)
-    store_pattern (dest + p.dest.size, patterns[1], p.dest.size, p.is_unaligned);
+    store_pattern (dest + p.dest.size, second, p.dest.size, p.is_unaligned);
 }
 
 DEVICE void

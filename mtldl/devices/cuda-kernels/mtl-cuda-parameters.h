@@ -12,6 +12,7 @@ enum
   MTL_CUDA_MAX_AXES = 32,
   MTL_CUDA_SECTOR = 32, /* bytes that memory reads and writes at least */
   MTL_CUDA_EACH = 4,    /* items of a thread in the kernels for rows and items */
+  MTL_CUDA_CONVERTED = 2, /* items of a thread, or fours of them, that are converted */
   MTL_CUDA_BOX_AXES = 6,
   MTL_CUDA_PATTERN = 1024,
 };
@@ -166,6 +167,8 @@ typedef struct
  * rest are rows. In units of words, the first axis has as many units as it takes. */
 typedef struct
 {
+  unsigned int n_axes;
+  unsigned int table; /* where the rows are in shared memory */
   unsigned int n_whole;
   unsigned int split;
   unsigned int split_parts;
@@ -188,15 +191,10 @@ typedef struct
   unsigned int n_tiles;
   unsigned int tiles_per_block;
   unsigned int n_axes;
-  unsigned int n_box;  /* axes of a tile, for the source */
-  unsigned int n_dest; /* and for the destination, where some may be one */
-  unsigned int unused;
-  unsigned int dest_table; /* places in shared memory */
-  unsigned int data;
+  unsigned int data; /* where the elements are in shared memory */
   unsigned long long source_begin;
   unsigned long long source_end;
-  MtlCudaBoxSide source;
-  MtlCudaBoxSide dest;
+  MtlCudaBoxSide sides[2]; /* the destination's, and the source's */
   MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
 } MtlCudaBox;
 

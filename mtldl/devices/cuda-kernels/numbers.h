@@ -34,12 +34,9 @@ static const u64 FLOAT64_INFINITY = 0x7ff0000000000000;
 DEVICE u32
 float32_from_float16 (u16 x)
 {
-  u32 magnitude = x & 0x7fff;
+  u32 magnitude = x & 0x7fff, wide = bits<u32> (widen_half (x));
 
-  if (magnitude > 0x7c00)
-    return (x & 0x8000u) << 16 | magnitude << 13 | 0x7fc00000;
-
-  return bits<u32> (widen_half (x));
+  return magnitude > 0x7c00 ? (x & 0x8000u) << 16 | magnitude << 13 | 0x7fc00000 : wide;
 }
 
 DEVICE u32
@@ -51,30 +48,27 @@ float32_from_bfloat16 (u16 x)
 DEVICE u16
 float16_from_float32 (u32 x)
 {
-  u32 magnitude = x & 0x7fffffff;
+  u32 magnitude = x & 0x7fffffff, nearest = round_to_half (bits<float> (x));
 
-  if (magnitude > FLOAT32_INFINITY)
-    return (x >> 16 & 0x8000) | 0x7e00 | (magnitude >> 13 & 0x3ff);
-
-  return round_to_half (bits<float> (x));
+  return magnitude > FLOAT32_INFINITY
+           ? (x >> 16 & 0x8000) | 0x7e00 | (magnitude >> 13 & 0x3ff) : nearest;
 }
 
 DEVICE u16
 bfloat16_from_float32 (u32 x)
 {
-  if ((x & 0x7fffffff) > FLOAT32_INFINITY)
-    return x >> 16 | 0x40;
+  u32 nearest = (x + 0x7fff + (x >> 16 & 1)) >> 16;
 
-  return (x + 0x7fff + (x >> 16 & 1)) >> 16;
+  return (x & 0x7fffffff) > FLOAT32_INFINITY ? x >> 16 | 0x40 : nearest;
 }
 
 DEVICE u64
 float64_from_float32 (u32 x)
 {
-  if ((x & 0x7fffffff) > FLOAT32_INFINITY)
-    return (u64) (x >> 31) << 63 | 0x7ff8000000000000 | (u64) (x & 0x3fffff) << 29;
+  u64 wide = bits<u64> ((double) bits<float> (x));
+  u64 nan = (u64) (x >> 31) << 63 | 0x7ff8000000000000 | (u64) (x & 0x3fffff) << 29;
 
-  return bits<u64> ((double) bits<float> (x));
+  return (x & 0x7fffffff) > FLOAT32_INFINITY ? nan : wide;
 }
 
 DEVICE bool
@@ -86,10 +80,10 @@ is_nan (u64 x)
 DEVICE u32
 float32_from_float64 (u64 x)
 {
-  if (is_nan (x))
-    return (u32) (x >> 63) << 31 | 0x7fc00000 | ((u32) (x >> 29) & 0x3fffff);
+  u32 nearest = bits<u32> ((float) bits<double> (x));
+  u32 nan = (u32) (x >> 63) << 31 | 0x7fc00000 | ((u32) (x >> 29) & 0x3fffff);
 
-  return bits<u32> ((float) bits<double> (x));
+  return is_nan (x) ? nan : nearest;
 }
 
 /* Rounds towards 0, and makes the magnitude odd if bits are lost, so that a second rounding, to
@@ -98,15 +92,11 @@ DEVICE u32
 odd_from_float64 (u64 x)
 {
   u32 nearest = float32_from_float64 (x);
-  u64 back;
+  u64 back = bits<u64> ((double) bits<float> (nearest));
+  u32 is_above = (back & 0x7fffffffffffffff) > (x & 0x7fffffffffffffff) ? 1 : 0;
+  u32 odd = (nearest - is_above) | (back != x ? 1 : 0);
 
-  if (is_nan (x))
-    return nearest;
-
-  back = bits<u64> ((double) bits<float> (nearest));
-  if ((back & 0x7fffffffffffffff) > (x & 0x7fffffffffffffff))
-    nearest--;
-  return nearest | (back != x ? 1 : 0);
+  return is_nan (x) ? nearest : odd;
 }
 
 /* The same for an integer of the given sign */
@@ -114,18 +104,11 @@ DEVICE u32
 odd_from_magnitude (u64  magnitude,
                     bool is_negative)
 {
-  u32 n_lost = 0, result;
+  u32 n_lost = 40 - __builtin_clzll (magnitude | 0xffffff);
+  u64 lost = magnitude & ((1ull << n_lost) - 1);
+  u32 kept = (u32) (magnitude >> n_lost) | (lost != 0 ? 1 : 0);
 
-  if (magnitude >> 24 != 0)
-    n_lost = 40 - __builtin_clzll (magnitude);
-  if (n_lost > 0)
-    {
-      u64 lost = magnitude & ((1ull << n_lost) - 1);
-
-      magnitude = magnitude >> n_lost | (lost != 0 ? 1 : 0);
-    }
-  result = bits<u32> ((float) (u32) magnitude) + (n_lost << 23);
-  return result | (is_negative ? 0x80000000 : 0);
+  return (bits<u32> ((float) kept) + (n_lost << 23)) | (is_negative ? 0x80000000 : 0);
 }
 
 DEVICE u32
@@ -146,11 +129,11 @@ cut (Real x)
   const Integer lowest = is_signed ? (Integer) top : (Integer) 0;
   const Real above = (Real) top * (is_signed ? 1 : 2), below = is_signed ? -(Real) top : (Real) 0;
 
-  if (x != x)
-    return 0;
-  if (x >= above)
-    return most;
-  return x <= below ? lowest : (Integer) x;
+  /* The conversion is one that is always defined. */
+  const Integer near = (Integer) (x > below && x < above ? x : (Real) 0);
+  const Integer end = x >= above ? most : x <= below ? lowest : (Integer) 0;
+
+  return near | end;
 }
 
 /* The kinds of types */
