@@ -714,6 +714,13 @@ mtl_cuda_device_get (MtlDeviceType type,
 }
 
 gboolean
+mtl_cuda_device_takes_tensors (void)
+{
+  return mtl_cuda_device_get (MTL_DEVICE_TYPE_CUDA_HOST, 0) != NULL
+         || !mtl_cuda_driver_check_process (NULL);
+}
+
+gboolean
 mtl_cuda_device_inspect (gpointer        address,
                          gsize           size,
                          MtlCudaMemory  *memory,
@@ -721,6 +728,9 @@ mtl_cuda_device_inspect (gpointer        address,
 {
   const MtlCudaDriver *cu = mtl_cuda_driver_get ();
   MtlCudaPlace place;
+
+  if (!mtl_cuda_driver_check_process (error))
+    return FALSE;
 
   if (cu == NULL || !mtl_cuda_memory_find (cu, address, &place))
     {
