@@ -14,8 +14,8 @@
  * memory at 55. Through two pinned buffers, which threads fill, it is 26 to 33. Small copies are
  * left to the driver: it has read the source when the call returns. */
 #define LARGE_SIZE ((gsize) 1 << 20)
+#define MIN_PIECE_SIZE ((gsize) 256 << 10)
 #define MAX_PIECE_SIZE ((gsize) 16 << 20)
-#define PIECE_UNIT ((gsize) 64 << 10)
 #define ITEM_SIZE ((gsize) 256 << 10)
 
 static CuAddress
@@ -94,13 +94,23 @@ staging_allocate (Staging  *self,
   return TRUE;
 }
 
-/* Short copies have four pieces, so that copies by the host and by the device overlap. */
+/* Short copies have about four pieces, so that copies by the host and by the device overlap. */
+static gsize
+choose_piece_size (gsize size)
+{
+  gsize piece_size = MIN_PIECE_SIZE;
+
+  while (piece_size < MAX_PIECE_SIZE && piece_size < size / 4)
+    piece_size *= 2;
+  return piece_size;
+}
+
 static Staging *
 staging_take (MtlCudaContext  *context,
               gsize            size,
               GError         **error)
 {
-  gsize piece_size = MIN (MAX_PIECE_SIZE, (size / 4 / PIECE_UNIT + 1) * PIECE_UNIT);
+  gsize piece_size = choose_piece_size (size);
   Staging *self = g_atomic_pointer_exchange (&context->staging, NULL);
 
   if (self != NULL && self->capacity < piece_size)

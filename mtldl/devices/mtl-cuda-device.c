@@ -559,6 +559,7 @@ mtl_cuda_device_class_init (MtlCudaDeviceClass *klass)
   device_class->get_default_storage_mode = mtl_cuda_device_get_default_storage_mode;
   device_class->allocate = mtl_cuda_device_allocate;
   device_class->wrap_memory = mtl_cuda_device_wrap_memory;
+  device_class->loads_wrapped_pages = TRUE;
   device_class->wrap_handle = mtl_cuda_device_wrap_handle;
   device_class->free = mtl_cuda_device_free;
   device_class->end_owner = mtl_cuda_device_end_owner;

@@ -143,16 +143,21 @@ launch (const MtlCudaLaunch  *launch,
                                     "run a kernel", error);
 }
 
+/* The driver wants pitches of at least a row, and at most 2 GiB, for a single row as well. */
 static gboolean
 queue_copy_3d (const CuCopy3D  *copy,
                gpointer         data,
                GError         **error)
 {
   MtlCudaWork *work = data;
+  const MtlCudaDriver *cu = work->context->cu;
+  CuResult result;
 
-  return mtl_cuda_context_check (work->context,
-                                 work->context->cu->cuMemcpy3DAsync_v2 (copy, work->stream),
-                                 "copy memory", error);
+  if (copy->height == 1 && copy->depth == 1)
+    result = cu->cuMemcpyAsync (copy->dst_device, copy->src_device, copy->width, work->stream);
+  else
+    result = cu->cuMemcpy3DAsync_v2 (copy, work->stream);
+  return mtl_cuda_context_check (work->context, result, "copy memory", error);
 }
 
 static gboolean

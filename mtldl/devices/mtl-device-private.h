@@ -65,6 +65,9 @@ struct _MtlDeviceClass
                                       GDestroyNotify   destroy,
                                       GError         **error);
 
+  /* Set if wrap_memory() loads all pages of a file into memory. */
+  gboolean loads_wrapped_pages;
+
   /* Takes a reference to an existing allocation of at least size bytes and sets mode to its
    * storage mode; returns the handle to keep. Fails with MTL_ERROR_NOT_SUPPORTED if the device
    * cannot use the allocation. */

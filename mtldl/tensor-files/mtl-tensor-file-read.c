@@ -243,11 +243,13 @@ get_mapped_part (MtlTensorFile      *self,
   return memory;
 }
 
+/* Tensors that nobody asks for should not be loaded. */
 static gboolean
 is_mapped_whole (MtlTensorFile           *self,
                  const MtlTensorFilePart *part)
 {
-  return part->source->size <= mtl_device_get_max_buffer_size (self->device);
+  return part->source->size <= mtl_device_get_max_buffer_size (self->device)
+         && !MTL_DEVICE_GET_CLASS (self->device)->loads_wrapped_pages;
 }
 
 static MtlMemory *
@@ -284,13 +286,17 @@ check_size (const MtlTensorEntry  *entry,
   return FALSE;
 }
 
+/* The host reads into the memory. */
 static MtlMemory *
 allocate (MtlTensorFile         *self,
           const MtlTensorEntry  *entry,
           GError               **error)
 {
+  gboolean is_shared = mtl_device_supports_storage_mode (self->device, MTL_STORAGE_MODE_SHARED);
   g_autoptr (MtlMemory) memory = mtl_memory_new (self->device, entry->end - entry->begin,
-                                                 MTL_STORAGE_MODE_DEFAULT, FALSE, error);
+                                                 is_shared ? MTL_STORAGE_MODE_SHARED
+                                                           : MTL_STORAGE_MODE_DEFAULT,
+                                                 FALSE, error);
 
   if (memory == NULL || !mtl_memory_check_host_accessible (memory, error))
     return NULL;

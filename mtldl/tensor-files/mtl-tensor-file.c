@@ -548,6 +548,10 @@ mtl_tensor_file_lookup_entry (MtlTensorFile *self,
  * device's largest buffer, each view has its own buffer. Compressed arrays, and
  * arrays in another byte order, are read.
  *
+ * On CUDA each view has its own buffer, of shared memory: GPUs read the pages of
+ * the file in place, or [method@Mtl.StridedView.to_device] copies them to private
+ * memory at the speed of the bus. The tensor is loaded when its view is made.
+ *
  * Errors:
  *
  * - %MTL_ERROR_NOT_FOUND: there is no tensor with that name
