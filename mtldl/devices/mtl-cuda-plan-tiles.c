@@ -207,6 +207,9 @@ mtl_cuda_plan_pixels (const MtlCudaJob    *job,
 
 #define MAX_BOX_AXES MTL_CUDA_BOX_AXES
 
+/* An entry of the tables of rows */
+#define ROW_BYTES 8
+
 /* Columns of a side: enough for the threads of a warp to have neighbors */
 #define N_COLUMNS 64
 
@@ -375,6 +378,7 @@ divide_side (MtlCudaBoxSide *side,
 {
   guint columns = 1, i = 0, rows = 1;
 
+  side->n_axes = n_axes;
   memcpy (side->column_extents, side->extents, sizeof side->column_extents);
   if (n_words > 0)
     {
@@ -452,7 +456,7 @@ arrange_dest (const Box  *self,
               MtlCudaBox *box,
               guint      *positions)
 {
-  MtlCudaBoxSide *side = &box->dest;
+  MtlCudaBoxSide *side = &box->sides[0];
   const MtlAxis *axes = self->layout->axes;
   guint size = self->job->dest_size, n = 0, position = 1, n_words = 0;
   gint64 next = 0;
@@ -488,7 +492,6 @@ arrange_dest (const Box  *self,
       n_words = mtl_cuda_divide_up (side->length * size, 4) + 1;
     }
   divide_side (side, n, n_words);
-  box->n_dest = n;
   return position;
 }
 
@@ -499,7 +502,7 @@ arrange_source (const Box     *self,
                 const guint   *positions,
                 MtlCudaLayout *layout)
 {
-  MtlCudaBoxSide *side = &box->source;
+  MtlCudaBoxSide *side = &box->sides[1];
   guint n = 0, n_words = 0;
 
   for (guint i = 0; i < self->layout->n_axes; i++)
@@ -531,7 +534,6 @@ arrange_source (const Box     *self,
       n_words = mtl_cuda_divide_up (side->length, side->unit);
     }
   divide_side (side, n, n_words);
-  box->n_box = n;
 }
 
 /* Returns FALSE if the tile is too large. */
@@ -543,13 +545,13 @@ arrange (const Box     *self,
 {
   guint positions[MTL_CUDA_MAX_AXES], n_elements;
 
-  memset (&box->source, 0, sizeof box->source);
-  memset (&box->dest, 0, sizeof box->dest);
+  memset (box->sides, 0, sizeof box->sides);
   layout->source = self->layout->source;
   n_elements = arrange_dest (self, box, positions);
   arrange_source (self, box, positions, layout);
-  box->dest_table = 8 * box->source.n_rows;
-  box->data = mtl_cuda_divide_up (box->dest_table + 8 * box->dest.n_rows, 16) * 16;
+  box->sides[1].table = ROW_BYTES * box->sides[0].n_rows;
+  box->data = box->sides[1].table + ROW_BYTES * box->sides[1].n_rows;
+  box->data = mtl_cuda_divide_up (box->data, 16) * 16;
   /* Words may be read beyond the last element. */
   *shared_bytes = box->data + (gsize) n_elements * self->job->dest_size + 8;
   return *shared_bytes <= MAX_SHARED;

@@ -78,7 +78,7 @@ gpointer   mtl_metal_bridge_new_buffer         (gpointer                 device,
 gpointer   mtl_metal_bridge_new_buffer_no_copy (gpointer                 device,
                                                 gpointer                 data,
                                                 gsize                    size,
-                                                MtlOwner           *owner);
+                                                MtlOwner                *owner);
 gboolean   mtl_metal_bridge_may_be_object      (gpointer                 pointer);
 gboolean   mtl_metal_bridge_inspect_buffer     (gpointer                 object,
                                                 MtlMetalBufferInfo      *info);
@@ -90,9 +90,19 @@ void       mtl_metal_bridge_did_modify         (gpointer                 buffer,
                                                 gsize                    size);
 
 gpointer   mtl_metal_bridge_new_queue          (gpointer                 device);
+/* Checks if an object is a command queue of the device. */
+gboolean   mtl_metal_bridge_is_queue           (gpointer                 object,
+                                                gpointer                 device);
 gboolean   mtl_metal_bridge_run                (gpointer                 queue,
                                                 const MtlMetalCommand   *commands,
                                                 gsize                    n_commands,
+                                                GError                 **error);
+
+/* Queues a signal of an event's value, or a wait for it. */
+gboolean   mtl_metal_bridge_queue_event        (gpointer                 queue,
+                                                gpointer                 event,
+                                                guint64                  value,
+                                                gboolean                 signals,
                                                 GError                 **error);
 
 gpointer   mtl_metal_bridge_new_event          (gpointer                 device);

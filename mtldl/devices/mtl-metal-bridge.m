@@ -357,6 +357,20 @@ mtl_metal_bridge_new_queue (gpointer device)
     }
 }
 
+gboolean
+mtl_metal_bridge_is_queue (gpointer object,
+                           gpointer device)
+{
+  static gpointer known;
+
+  @autoreleasepool
+    {
+      return conforms (object, "MTLCommandQueue", &known)
+             && [[(id<MTLCommandQueue>) object device] registryID]
+                  == [(id<MTLDevice>) device registryID];
+    }
+}
+
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 
@@ -452,6 +466,34 @@ mtl_metal_bridge_run (gpointer                queue,
       [buffer commit];
       [buffer waitUntilCompleted];
       return check_completed (buffer, error);
+    }
+}
+
+gboolean
+mtl_metal_bridge_queue_event (gpointer   queue,
+                              gpointer   event,
+                              guint64    value,
+                              gboolean   signals,
+                              GError   **error)
+{
+  @autoreleasepool
+    {
+      id<MTLCommandBuffer> buffer = [(id<MTLCommandQueue>) queue commandBuffer];
+
+      if (buffer == nil)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE,
+                       "Metal did not create a command buffer for the value %" G_GUINT64_FORMAT
+                       " of an event", value);
+          return FALSE;
+        }
+
+      if (signals)
+        [buffer encodeSignalEvent: (id<MTLSharedEvent>) event value: value];
+      else
+        [buffer encodeWaitForEvent: (id<MTLSharedEvent>) event value: value];
+      [buffer commit];
+      return TRUE;
     }
 }
 

@@ -62,8 +62,8 @@ has_two_copies (MtlDevice      *device,
 
 /* The queue for this library's work. */
 static gpointer
-get_queue (MtlMetalDevice  *self,
-           GError         **error)
+get_own_queue (MtlMetalDevice  *self,
+               GError         **error)
 {
   gpointer queue = g_atomic_pointer_get (&self->queue);
 
@@ -83,6 +83,18 @@ get_queue (MtlMetalDevice  *self,
 
   mtl_metal_bridge_release (queue);
   return g_atomic_pointer_get (&self->queue);
+}
+
+/* The queue that the thread has pushed, or else the library's own. */
+static gpointer
+get_queue (MtlMetalDevice  *self,
+           GError         **error)
+{
+  guint64 pushed;
+
+  return mtl_pushed_stream_find (MTL_DEVICE_TYPE_METAL,
+                                 mtl_device_get_ordinal (MTL_DEVICE (self)), &pushed)
+           ? (gpointer) (guintptr) pushed : get_own_queue (self, error);
 }
 
 static gboolean
@@ -371,6 +383,102 @@ mtl_metal_device_synchronize (MtlDevice     *device,
 }
 
 static gboolean
+mtl_metal_device_new_stream (MtlDevice  *device,
+                             guint64    *stream,
+                             GError    **error)
+{
+  gpointer queue = mtl_metal_bridge_new_queue (MTL_METAL_DEVICE (device)->handle);
+
+  if (queue == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE, "“%s” cannot create a command queue",
+                   mtl_device_get_name (device));
+      return FALSE;
+    }
+
+  *stream = (guintptr) queue;
+  return TRUE;
+}
+
+static gboolean
+mtl_metal_device_wrap_stream (MtlDevice  *device,
+                              guint64     stream,
+                              GError    **error)
+{
+  gpointer queue = (gpointer) (guintptr) stream;
+
+  if (stream <= G_MAXSIZE
+      && mtl_metal_bridge_is_queue (queue, MTL_METAL_DEVICE (device)->handle))
+    {
+      mtl_metal_bridge_retain (queue);
+      return TRUE;
+    }
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The handle 0x%" G_GINT64_MODIFIER "x is not an MTLCommandQueue of “%s”", stream,
+               mtl_device_get_name (device));
+  return FALSE;
+}
+
+static void
+mtl_metal_device_free_stream (MtlDevice *device,
+                              guint64    stream,
+                              gboolean   is_own)
+{
+  mtl_metal_bridge_release ((gpointer) (guintptr) stream);
+}
+
+static gboolean
+mtl_metal_device_get_stream (MtlDevice  *device,
+                             guint64    *stream,
+                             GError    **error)
+{
+  gpointer queue = get_own_queue (MTL_METAL_DEVICE (device), error);
+
+  *stream = (guintptr) queue;
+  return queue != NULL;
+}
+
+static gboolean
+mtl_metal_device_synchronize_stream (MtlDevice     *device,
+                                     guint64        stream,
+                                     GCancellable  *cancellable,
+                                     GError       **error)
+{
+  return mtl_metal_bridge_run ((gpointer) (guintptr) stream, NULL, 0, error);
+}
+
+/* The library's own work is never just queued, so that this is rare enough for the host to wait. */
+static gboolean
+mtl_metal_device_order_streams (MtlDevice  *device,
+                                guint64     before,
+                                guint64     after,
+                                GError    **error)
+{
+  return before == after || mtl_metal_device_synchronize_stream (device, before, NULL, error);
+}
+
+static gboolean
+mtl_metal_device_queue_wait (MtlDevice  *device,
+                             guint64     stream,
+                             gpointer    event,
+                             guint64     value,
+                             GError    **error)
+{
+  return mtl_metal_bridge_queue_event ((gpointer) (guintptr) stream, event, value, FALSE, error);
+}
+
+static gboolean
+mtl_metal_device_queue_signal (MtlDevice  *device,
+                               guint64     stream,
+                               gpointer    event,
+                               guint64     value,
+                               GError    **error)
+{
+  return mtl_metal_bridge_queue_event ((gpointer) (guintptr) stream, event, value, TRUE, error);
+}
+
+static gboolean
 mtl_metal_device_synchronize_memory (MtlDevice       *device,
                                      gpointer         handle,
                                      MtlStorageMode   mode,
@@ -471,6 +579,14 @@ mtl_metal_device_class_init (MtlMetalDeviceClass *klass)
   device_class->copy = mtl_metal_device_copy;
   device_class->fill = mtl_metal_device_fill;
   device_class->synchronize = mtl_metal_device_synchronize;
+  device_class->new_stream = mtl_metal_device_new_stream;
+  device_class->wrap_stream = mtl_metal_device_wrap_stream;
+  device_class->free_stream = mtl_metal_device_free_stream;
+  device_class->get_stream = mtl_metal_device_get_stream;
+  device_class->order_streams = mtl_metal_device_order_streams;
+  device_class->synchronize_stream = mtl_metal_device_synchronize_stream;
+  device_class->queue_wait = mtl_metal_device_queue_wait;
+  device_class->queue_signal = mtl_metal_device_queue_signal;
   device_class->synchronize_memory = mtl_metal_device_synchronize_memory;
   device_class->did_modify = mtl_metal_device_did_modify;
   device_class->new_event = mtl_metal_device_new_event;

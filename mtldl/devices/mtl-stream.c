@@ -353,7 +353,8 @@ mtl_stream_pop_thread_default (MtlStream *self)
  * Lets work that is queued in @self later wait for the work that @other has now.
  *
  * On CUDA the host does not wait, unless @self is capturing a graph. Both may be
- * of different devices. Work that @other captures is not waited for.
+ * of different devices. Work that @other captures is not waited for. On Metal
+ * the host waits.
  *
  * Errors:
  *

@@ -7,6 +7,7 @@
 HostKernel *HostKernel::all;
 
 #include "fill.cu"
+#include "convert-any.cu"
 #include "rows.cu"
 
 #define N_BYTES 1
@@ -24,6 +25,13 @@ HostKernel *HostKernel::all;
 #define N_BYTES 16
 #include "copy.cu"
 #undef N_BYTES
+
+/* Conversions: the pairs of MTL_CUDA_PAIRS */
+#define FROM_TO(from, to) \
+  GATHER_CONVERTED (gather_##from##_##to, Convert<number_##from COMMA number_##to>) \
+  DENSE (dense_##from##_##to, Convert<number_##from COMMA number_##to>) \
+  BOX (box_##from##_##to, Convert<number_##from COMMA number_##to>)
+MTL_CUDA_PAIRS (FROM_TO)
 
 extern "C" const CudaDoubleKernel *
 cuda_double_find_kernel (const char *name)

@@ -5,6 +5,7 @@
 /* A host in the place of a GPU: between two barriers, the threads of a block run one after the
  * other. Wrong use ends the program. Included by machine.h. */
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,21 @@ host_machine_reach (u64  address,
   return host_machine.reach (host_machine.context, address, size, is_write);
 }
 
+template <int SIZE> struct WordOf;
+template <> struct WordOf<4> { typedef u32 Type; };
+template <> struct WordOf<8> { typedef u64 Type; };
+
+template <typename To, typename From>
+static inline To
+bits (From from)
+{
+  To to;
+
+  static_assert (sizeof to == sizeof from, "");
+  memcpy (&to, &from, sizeof to);
+  return to;
+}
+
 template <typename T>
 static inline T
 peek (u64 address)
@@ -170,6 +186,46 @@ high_product (u32 a,
               u32 b)
 {
   return (u64) a * b >> 32;
+}
+
+/* Halves of finite numbers, by their definition: multiples of a power of two */
+
+static inline double
+host_machine_get_half (u32 magnitude)
+{
+  u32 exponent = magnitude >> 10, mantissa = magnitude & 0x3ff;
+
+  return exponent == 0 ? ldexp (mantissa, -24) : ldexp (mantissa + 1024, (int) exponent - 25);
+}
+
+static inline float
+widen_half (u16 half)
+{
+  u32 magnitude = half & 0x7fff;
+  double x = magnitude >= 0x7c00 ? INFINITY : host_machine_get_half (magnitude);
+
+  return (float) copysign (x, half >> 15 ? -1.0 : 1.0);
+}
+
+static inline u16
+round_to_half (float x)
+{
+  double magnitude = fabs ((double) x);
+  u32 sign = signbit (x) ? 0x8000 : 0;
+  int exponent = magnitude > 0 ? ilogb (magnitude) : -14;
+  double unit, steps;
+
+  if (magnitude >= 65520)
+    return sign | 0x7c00;
+
+  unit = ldexp (1, (exponent < -14 ? -14 : exponent) - 10);
+  steps = nearbyint (magnitude / unit) * unit; /* ties to even */
+  if (steps == 0)
+    return sign;
+  exponent = ilogb (steps);
+  if (exponent < -14)
+    return sign | (u32) (steps * 0x1p24);
+  return sign | ((u32) (exponent + 14) * 1024 + (u32) ldexp (steps, 10 - exponent));
 }
 
 static inline u32

@@ -7,7 +7,10 @@
 #include "drawn-layouts.h"
 #include "test-utils.h"
 
+#include <math.h>
+
 #include "mtl-cuda-plan-private.h"
+#include "mtl-number-private.h"
 #include "mtl-strided-copy-private.h"
 
 #define MAX_BYTES 200000
@@ -474,6 +477,180 @@ test_fills (void)
   g_test_message ("%" G_GSIZE_FORMAT " random fills", n);
 }
 
+/* Conversions */
+
+static const MtlDType dtypes[] = {
+  MTL_DTYPE_BOOL, MTL_DTYPE_INT8, MTL_DTYPE_INT16, MTL_DTYPE_INT32, MTL_DTYPE_INT64,
+  MTL_DTYPE_UINT8, MTL_DTYPE_UINT16, MTL_DTYPE_UINT32, MTL_DTYPE_UINT64, MTL_DTYPE_FLOAT16,
+  MTL_DTYPE_FLOAT32, MTL_DTYPE_FLOAT64, MTL_DTYPE_BFLOAT16, MTL_DTYPE_COMPLEX32,
+  MTL_DTYPE_COMPLEX64, MTL_DTYPE_COMPLEX128, MTL_DTYPE_FLOAT8_E3M4, MTL_DTYPE_FLOAT8_E4M3,
+  MTL_DTYPE_FLOAT8_E4M3B11FNUZ, MTL_DTYPE_FLOAT8_E4M3FN, MTL_DTYPE_FLOAT8_E4M3FNUZ,
+  MTL_DTYPE_FLOAT8_E5M2, MTL_DTYPE_FLOAT8_E5M2FNUZ, MTL_DTYPE_FLOAT8_E8M0FNU,
+  MTL_DTYPE_FLOAT6_E2M3FN, MTL_DTYPE_FLOAT6_E3M2FN, MTL_DTYPE_FLOAT4_E2M1FN, MTL_DTYPE_INT2,
+  MTL_DTYPE_INT4, MTL_DTYPE_UINT2, MTL_DTYPE_UINT4,
+};
+
+#define N_COMMON 13
+#define N_PACKED 7
+#define N_TYPES (G_N_ELEMENTS (dtypes) + N_PACKED)
+
+/* Types that are smaller than a byte are there padded, and then packed. */
+static MtlElementType
+get_type (guint i)
+{
+  gboolean is_packed = i >= G_N_ELEMENTS (dtypes);
+  MtlElementType type = mtl_element_type_new (dtypes[is_packed ? i - N_PACKED : i]);
+
+  type.padded = type.bits < 8 && !is_packed;
+  return type;
+}
+
+static double
+draw_double (void)
+{
+  double x = g_test_rand_double_range (-2, 2);
+
+  switch (pick (0, 9))
+    {
+    case 0:
+      return pick (-300, 300) / 2.0;
+    case 1:
+      return (double[]) { NAN, -NAN, INFINITY, -INFINITY, 0.0, -0.0 }[pick (0, 5)];
+    case 2:
+      return ldexp (pick (-3, 3), pick (-160, 160)); /* near the limits of float32 */
+    case 3:
+      return ldexp (1, pick (0, 70)) * (happens (50) ? 1 : -1) + pick (-1, 1);
+    case 4:
+      return (float) x + (happens (50) ? 0x1p-40 : 0); /* next to a number of fewer digits */
+    case 5:
+      return ldexp (pick (-4096, 4096), -pick (0, 30));
+    default:
+      return ldexp (x, pick (-30, 30));
+    }
+}
+
+/* If an element and a factor are both NaN, the host's compiler decides which of them the result
+ * is. */
+static double
+draw_factor (void)
+{
+  double factor = draw_double ();
+
+  return isnan (factor) ? 1 : factor;
+}
+
+static gint64
+draw_integer (void)
+{
+  guint64 bits = (guint64) g_test_rand_int () << 32 | (guint32) g_test_rand_int ();
+  gint64 x = (gint64) bits >> pick (0, 63);
+
+  if (happens (30))
+    x = (gint64) ((guint64) x << pick (0, 40)) + pick (-1, 1);
+  return x;
+}
+
+/* Half of the elements are random bits, which are often NaN or infinite; the others have usual
+ * values. */
+static void
+draw_numbers (Memory     *memory,
+              const Case *layouts)
+{
+  MtlElementType type = layouts->source.type;
+  guint size = type.code == kDLComplex ? type.bits / 16 : MAX (type.bits / 8, 1);
+  guint8 *data = memory->gpu.source.host + layouts->source.start / 8 % size;
+  gsize n = (memory->gpu.source.size - layouts->source.start / 8 % size) / size;
+  MtlElementType part = type;
+
+  if (type.bits < 8)
+    return;
+
+  if (type.code == kDLComplex)
+    part = (MtlElementType) { kDLFloat, type.bits / 2, 1, FALSE };
+  for (gsize i = 0; i < n; i++)
+    if (happens (50))
+      {
+        MtlNumber number = type.code == kDLInt || type.code == kDLUInt
+                             ? mtl_number_from_int64 (draw_integer ())
+                             : mtl_number_from_double (draw_double ());
+
+        mtl_number_store (number, part, data + i * size, 0);
+      }
+}
+
+static void
+draw_conversion (Case *self,
+                 guint dest,
+                 guint source)
+{
+  self->dest.type = get_type (dest);
+  self->source.type = get_type (source);
+  do
+    {
+      draw_shape (self);
+      draw_side (self, &self->source, TRUE);
+      draw_side (self, &self->dest, FALSE);
+    }
+  while (self->dest.size > 30000 || self->source.size > 30000);
+}
+
+static void
+check_conversion (guint         dest,
+                  guint         source,
+                  const double *factors)
+{
+  g_auto (Memory) memory = { NULL };
+  Case layouts;
+
+  draw_conversion (&layouts, dest, source);
+  draw_limits ();
+  memory_init (&memory, &layouts);
+  draw_numbers (&memory, &layouts);
+  check_copy (&layouts, &memory, factors);
+}
+
+/* All pairs, each as often as there is time for */
+static void
+check_pairs (guint    n_types,
+             gboolean scales,
+             guint64  seconds)
+{
+  gint64 deadline = g_get_monotonic_time ()
+                    + get_number ("MTL_TEST_SECONDS", seconds) * G_USEC_PER_SEC;
+  gsize n = 0;
+
+  do
+    for (guint i = 0; i < n_types * n_types; i++, n++)
+      {
+        const double factors[] = { draw_factor (), draw_factor () };
+        const double usual[] = { 1 / 255.0, -0.5 };
+
+        check_conversion (i / n_types, i % n_types,
+                          !scales ? NULL : happens (50) ? usual : factors);
+      }
+  while (g_get_monotonic_time () < deadline);
+  g_test_message ("%" G_GSIZE_FORMAT " conversions of %u types", n, n_types);
+}
+
+static void
+test_common_types (void)
+{
+  for (int i = 0; i < 3; i++)
+    check_pairs (N_COMMON, FALSE, 0);
+}
+
+static void
+test_all_types (void)
+{
+  check_pairs (G_N_ELEMENTS (dtypes), FALSE, 0);
+}
+
+static void
+test_scaled (void)
+{
+  check_pairs (G_N_ELEMENTS (dtypes), TRUE, 0);
+}
+
 /* Each kernel has run. */
 static void
 test_all_kernels (void)
@@ -502,6 +679,9 @@ main (int    argc,
   g_test_add_func ("/cuda/plan/transposes", test_transposes);
   g_test_add_func ("/cuda/plan/channels", test_channels);
   g_test_add_func ("/cuda/plan/fills", test_fills);
+  g_test_add_func ("/cuda/plan/common-types", test_common_types);
+  g_test_add_func ("/cuda/plan/all-types", test_all_types);
+  g_test_add_func ("/cuda/plan/scaled", test_scaled);
   g_test_add_func ("/cuda/plan/all-kernels", test_all_kernels);
   status = g_test_run ();
   g_hash_table_unref (all_kernels);

@@ -30,12 +30,11 @@ add_axis (const MtlCudaBoxSide &side,
 
 DEVICE Place
 get_row (const MtlCudaBoxSide &side,
-         u32                   n_axes,
          u32                   index)
 {
   Place place = { 0, side.position };
 
-  if (side.n_whole < n_axes)
+  if (side.n_whole < side.n_axes)
     {
       const u32 parts = side.split_parts, part = index % parts;
 
@@ -44,7 +43,7 @@ get_row (const MtlCudaBoxSide &side,
       index /= parts;
     }
   ROLLED
-  for (u32 k = side.n_whole + 1; k < n_axes; k++)
+  for (u32 k = side.n_whole + 1; k < side.n_axes; k++)
     {
       add_axis (side, k, index % side.extents[k], &place);
       index /= side.extents[k];
@@ -56,7 +55,6 @@ get_row (const MtlCudaBoxSide &side,
 /* A column without its first axis, whose index is returned */
 DEVICE u32
 get_column (const MtlCudaBoxSide &side,
-            u32                   n_axes,
             u32                   index,
             Place                *place)
 {
@@ -66,7 +64,7 @@ get_column (const MtlCudaBoxSide &side,
   place->position = 0;
   index /= side.column_extents[0];
   ROLLED
-  for (u32 k = 1; k <= side.n_whole && k < n_axes; k++)
+  for (u32 k = 1; k <= side.n_whole && k < side.n_axes; k++)
     {
       add_axis (side, k, index % side.column_extents[k], place);
       index /= side.column_extents[k];
@@ -77,13 +75,13 @@ get_column (const MtlCudaBoxSide &side,
 
 DEVICE void
 make_table (const MtlCudaBoxSide &side,
-            u32                   n_axes,
-            Place                *table,
             u32                   tid)
 {
+  Place *table = (Place *) (SHARED + side.table);
+
   ROLLED
   for (u32 i = tid; i < side.n_rows; i += N_THREADS)
-    table[i] = get_row (side, n_axes, i);
+    table[i] = get_row (side, i);
 }
 
 /* A thread's column, and its first row; beyond the last one if it has none */
@@ -96,13 +94,12 @@ struct Column
 
 DEVICE Column
 get_thread_column (const MtlCudaBoxSide &side,
-                   u32                   n_axes,
                    u32                   tid)
 {
   Column column;
 
   column.row = tid / side.n_columns;
-  column.unit = get_column (side, n_axes, tid - column.row * side.n_columns, &column.place);
+  column.unit = get_column (side, tid - column.row * side.n_columns, &column.place);
   if (column.row >= side.n_lanes)
     column.row = side.n_rows;
 
@@ -116,9 +113,9 @@ DEVICE void
 load_elements (const MtlCudaBoxSide &side,
                Column                column,
                u64                   source,
-               const Place          *table,
                typename Convert::Dest *data)
 {
+  const Place *table = (const Place *) (SHARED + side.table);
   typedef typename Convert::Source In;
   const u32 step = side.n_lanes, n = side.n_rows;
 
@@ -152,15 +149,15 @@ DEVICE void
 store_elements (const MtlCudaBoxSide &side,
                 Column                column,
                 u64                   dest,
-                const Place          *table,
                 const T              *data)
 {
+  const Place *table = (const Place *) (SHARED + side.table);
   const u32 step = side.n_lanes, n = side.n_rows;
 
   add_axis (side, 0, column.unit, &column.place);
   dest += column.place.offset;
 
-  UNROLL_4
+  UNROLL_2
   for (u32 row = column.row; row < n; row += step)
     {
       const Place place = table[row];
@@ -177,10 +174,10 @@ DEVICE void
 load_words (const MtlCudaBox &p,
             Column            column,
             u64               source,
-            const Place      *table,
             T                *data)
 {
-  const MtlCudaBoxSide &side = p.source;
+  const MtlCudaBoxSide &side = p.sides[1];
+  const Place *table = (const Place *) (SHARED + side.table);
   const u32 step = side.n_lanes, n = side.n_rows, V = 4 / sizeof (T), apart = side.positions[0];
 
   add_axis (side, 0, least (column.unit * V, side.length - V), &column.place);
@@ -213,10 +210,10 @@ DEVICE void
 store_words (const MtlCudaBox &p,
              Column            column,
              u64               dest,
-             const Place      *table,
              const T          *data)
 {
-  const MtlCudaBoxSide &side = p.dest;
+  const MtlCudaBoxSide &side = p.sides[0];
+  const Place *table = (const Place *) (SHARED + side.table);
   const u32 step = side.n_lanes, n = side.n_rows;
   const int size = side.length * sizeof (T);
 
@@ -252,17 +249,16 @@ DEVICE void
 load_box (const MtlCudaBox       &p,
           const Column           &column,
           u64                     source,
-          const Place            *table,
           typename Convert::Dest *data)
 {
   if constexpr (Convert::HAS_WORDS)
-    if (p.source.unit > 1)
+    if (p.sides[1].unit > 1)
       {
-        load_words (p, column, source, table, data);
+        load_words (p, column, source, data);
         return;
       }
 
-  load_elements<Convert> (p.source, column, source, table, data);
+  load_elements<Convert> (p.sides[1], column, source, data);
 }
 
 template <typename Convert>
@@ -270,17 +266,16 @@ DEVICE void
 store_box (const MtlCudaBox             &p,
            const Column                 &column,
            u64                           dest,
-           const Place                  *table,
            const typename Convert::Dest *data)
 {
   if constexpr (Convert::HAS_WORDS)
-    if (p.dest.unit > 1)
+    if (p.sides[0].unit > 1)
       {
-        store_words (p, column, dest, table, data);
+        store_words (p, column, dest, data);
         return;
       }
 
-  store_elements (p.dest, column, dest, table, data);
+  store_elements (p.sides[0], column, dest, data);
 }
 
 template <typename Convert>
@@ -291,7 +286,6 @@ run_box (const MtlCudaBox &p,
          u32               block)
 {
   typedef typename Convert::Dest Out;
-  Place *source_table = (Place *) SHARED, *dest_table = (Place *) (SHARED + p.dest_table);
   Out *data = (Out *) (SHARED + p.data);
   const u32 first = block * p.tiles_per_block, end = least (first + p.tiles_per_block, p.n_tiles);
   PER_THREAD (Column, source_columns);
@@ -299,10 +293,13 @@ run_box (const MtlCudaBox &p,
 
   EACH_THREAD (tid)
     {
-      make_table (p.source, p.n_box, source_table, tid);
-      make_table (p.dest, p.n_dest, dest_table, tid);
-      MINE (source_columns, tid) = get_thread_column (p.source, p.n_box, tid);
-      MINE (dest_columns, tid) = get_thread_column (p.dest, p.n_dest, tid);
+      ROLLED
+      for (u32 i = 0; i < 2; i++)
+        {
+          make_table (p.sides[i], tid);
+          MINE (dest_columns, tid) = MINE (source_columns, tid);
+          MINE (source_columns, tid) = get_thread_column (p.sides[i], tid);
+        }
     }
   BARRIER ();
 
@@ -313,10 +310,10 @@ run_box (const MtlCudaBox &p,
 
       locate_tile (p.axes, 0, p.n_axes, tile, &to, &from);
       EACH_THREAD (tid)
-        load_box<Convert> (p, MINE (source_columns, tid), from, source_table, data);
+        load_box<Convert> (p, MINE (source_columns, tid), from, data);
       BARRIER ();
       EACH_THREAD (tid)
-        store_box<Convert> (p, MINE (dest_columns, tid), to, dest_table, data);
+        store_box<Convert> (p, MINE (dest_columns, tid), to, data);
       BARRIER ();
     }
 }

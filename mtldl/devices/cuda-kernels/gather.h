@@ -59,7 +59,7 @@ gather_unaligned (const MtlCudaGather &p,
   typedef typename Convert::Dest Out;
 
   ROLLED
-  for (u32 i = first, j = 0; j < N_EACH && i < p.n; i += N_THREADS, j++)
+  for (u32 i = first, j = 0; j < N_CONVERTED && i < p.n; i += N_THREADS, j++)
     {
       s64 to, from;
 
@@ -68,7 +68,7 @@ gather_unaligned (const MtlCudaGather &p,
     }
 }
 
-template <typename Convert, int N>
+template <typename Convert, int N, int EACH>
 DEVICE void
 gather (const MtlCudaGather &p,
         u64                  dest,
@@ -78,12 +78,12 @@ gather (const MtlCudaGather &p,
 {
   typedef typename Convert::Source In;
   typedef typename Convert::Dest Out;
-  const u32 first = block * (N_THREADS * N_EACH) + tid;
-  In values[N_EACH];
-  s64 to[N_EACH];
+  const u32 first = block * (N_THREADS * EACH) + tid;
+  In values[EACH];
+  s64 to[EACH];
 
   UNROLL
-  for (int j = 0; j < N_EACH; j++)
+  for (int j = 0; j < EACH; j++)
     {
       u32 i = first + j * N_THREADS;
       s64 from;
@@ -96,7 +96,7 @@ gather (const MtlCudaGather &p,
         }
     }
   UNROLL
-  for (int j = 0; j < N_EACH; j++)
+  for (int j = 0; j < EACH; j++)
     if (first + j * N_THREADS < p.n)
       poke<Out> (dest + to[j], Convert::of (values[j]));
 }
@@ -205,12 +205,12 @@ gather_fours (const MtlCudaGather &p,
 {
   typedef Four<typename Convert::Source> In;
   typedef Four<typename Convert::Dest> Out;
-  const u32 first = block * (N_THREADS * N_EACH) + tid;
-  In values[N_EACH];
-  s64 to[N_EACH];
+  const u32 first = block * (N_THREADS * N_CONVERTED) + tid;
+  In values[N_CONVERTED];
+  s64 to[N_CONVERTED];
 
   UNROLL
-  for (int j = 0; j < N_EACH; j++)
+  for (int j = 0; j < N_CONVERTED; j++)
     {
       u32 i = first + j * N_THREADS;
       s64 from;
@@ -223,7 +223,7 @@ gather_fours (const MtlCudaGather &p,
         }
     }
   UNROLL
-  for (int j = 0; j < N_EACH; j++)
+  for (int j = 0; j < N_CONVERTED; j++)
     if (first + j * N_THREADS < p.n)
       {
         Out out;
@@ -238,7 +238,8 @@ gather_fours (const MtlCudaGather &p,
 #define GATHER(name, Convert) \
   KERNEL (name, MtlCudaGather, 4, \
           EACH_THREAD (tid) \
-            BY_AXES (p.n_axes, gather<Convert COMMA N_AXES> (p, dest, source, block, tid)))
+            BY_AXES (p.n_axes, gather<Convert COMMA N_AXES COMMA N_EACH> (p, dest, source, block, \
+                                                                         tid)))
 
 #define GATHER_CONVERTED(name, Convert) \
   KERNEL (name, MtlCudaGather, 4, \
@@ -246,9 +247,9 @@ gather_fours (const MtlCudaGather &p,
             { \
               if (p.is_unaligned) \
                 gather_unaligned<Convert> (p, dest, source, \
-                                           block * (N_THREADS * N_EACH) + tid); \
+                                           block * (N_THREADS * N_CONVERTED) + tid); \
               else \
-                gather<Convert COMMA ANY> (p, dest, source, block, tid); \
+                gather<Convert COMMA ANY COMMA N_CONVERTED> (p, dest, source, block, tid); \
             })
 
 #define DENSE(name, Convert) \

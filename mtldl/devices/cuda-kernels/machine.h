@@ -23,6 +23,7 @@ enum
   N_THREADS = MTL_CUDA_THREADS,
   N_WARPS = N_THREADS / 32,
   N_EACH = MTL_CUDA_EACH,
+  N_CONVERTED = MTL_CUDA_CONVERTED,
   SECTOR = MTL_CUDA_SECTOR,
 };
 
@@ -66,11 +67,28 @@ extern __attribute__ ((shared, aligned (16))) char shared_memory[];
     __VA_ARGS__; \
   }
 
+/* The result of memcpy() between types of the same size */
+template <typename To, typename From>
+DEVICE To
+bits (From from)
+{
+  return __builtin_bit_cast (To, from);
+}
+
+template <int SIZE> struct WordOf;
+template <> struct WordOf<1> { typedef u8 Type; };
+template <> struct WordOf<2> { typedef u16 Type; };
+template <> struct WordOf<4> { typedef u32 Type; };
+template <> struct WordOf<8> { typedef u64 Type; };
+template <> struct WordOf<16> { typedef u128 Type; };
+
 template <typename T>
 DEVICE T
 peek (u64 address)
 {
-  return *(const GLOBAL T *) address;
+  typedef typename WordOf<sizeof (T)>::Type Word;
+
+  return bits<T> (*(const GLOBAL Word *) address);
 }
 
 template <typename T>
@@ -78,7 +96,9 @@ DEVICE void
 poke (u64 address,
       T   value)
 {
-  *(GLOBAL T *) address = value;
+  typedef typename WordOf<sizeof (T)>::Type Word;
+
+  *(GLOBAL Word *) address = bits<Word> (value);
 }
 
 DEVICE void
@@ -102,6 +122,24 @@ high_product (u32 a,
   return (u64) a * b >> 32;
 }
 
+DEVICE u16
+round_to_half (float x)
+{
+  u16 half;
+
+  asm ("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+  return half;
+}
+
+DEVICE float
+widen_half (u16 half)
+{
+  float x;
+
+  asm ("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
+  return x;
+}
+
 /* Bytes 0 to 3 are those of a, and 4 to 7 those of b. */
 DEVICE u32
 permute (u32 a,
@@ -119,14 +157,6 @@ permute (u32 a,
 #include "host-machine.h"
 
 #endif
-
-/* The result of memcpy() between types of the same size */
-template <typename To, typename From>
-DEVICE To
-bits (From from)
-{
-  return __builtin_bit_cast (To, from);
-}
 
 DEVICE u32
 least (u32 a,

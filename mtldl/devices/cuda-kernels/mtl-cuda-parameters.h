@@ -12,6 +12,7 @@ enum
   MTL_CUDA_MAX_AXES = 32,
   MTL_CUDA_SECTOR = 32, /* bytes that memory reads and writes at least */
   MTL_CUDA_EACH = 4,    /* items of a thread in the kernels for rows and items */
+  MTL_CUDA_CONVERTED = 2, /* items of a thread, or fours of them, that are converted */
   MTL_CUDA_BOX_AXES = 6,
   MTL_CUDA_PATTERN = 1024,
 };
@@ -39,11 +40,65 @@ typedef struct
   unsigned int n_axes;
   unsigned int is_unaligned; /* elements are at addresses that their types do not allow */
   unsigned int unused;
-  double factors[2]; /* of scaled copies */
-  unsigned int dest_type, source_type; /* of conversions between any types */
-  unsigned int is_scaled, default_nan_sign;
   MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
 } MtlCudaGather;
+
+/* A float of 8 bits or fewer, as MtlFloatKind has it */
+typedef struct
+{
+  int exponent_bits;
+  int mantissa_bits;
+  int bias;
+  unsigned int has_no_negative_zero;
+  unsigned int largest;
+  unsigned int too_large;
+  unsigned int nan;
+} MtlCudaFloat;
+
+enum
+{
+  MTL_CUDA_NUMBER_BOOL,
+  MTL_CUDA_NUMBER_INT,
+  MTL_CUDA_NUMBER_UINT,
+  MTL_CUDA_NUMBER_FLOAT16,
+  MTL_CUDA_NUMBER_BFLOAT16,
+  MTL_CUDA_NUMBER_FLOAT32,
+  MTL_CUDA_NUMBER_FLOAT64,
+  MTL_CUDA_NUMBER_POWER, /* E8M0FNU, which only has an exponent */
+  MTL_CUDA_NUMBER_SMALL,
+};
+
+/* The type of a number, or of a part of a complex number */
+typedef struct
+{
+  unsigned int kind;
+  unsigned int bits;
+  unsigned int size; /* bytes, at least 1 */
+  MtlCudaFloat format; /* of SMALL */
+} MtlCudaNumber;
+
+typedef struct
+{
+  MtlCudaNumber dest;
+  MtlCudaNumber source;
+  unsigned int n_dest;      /* numbers of an element */
+  unsigned int n_converted; /* numbers that are taken of the source's */
+  unsigned int is_scaled;
+  unsigned int copies; /* patterns stay as they are */
+  unsigned int is_unaligned;
+  unsigned int unused;
+  double factors[2];
+  unsigned long long own_nan; /* the pattern of the host's NaN of an invalid operation */
+} MtlCudaConversion;
+
+/* gather_any: conversions between any types of whole bytes */
+typedef struct
+{
+  unsigned int n;
+  unsigned int n_axes;
+  MtlCudaConversion conversion;
+  MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaAnyGather;
 
 /* rows, reverse, repeat, fill: rows of row_bytes, in pieces at aligned addresses of the destination.
  * All addresses and lengths are multiples of `grain`. */
@@ -112,6 +167,8 @@ typedef struct
  * rest are rows. In units of words, the first axis has as many units as it takes. */
 typedef struct
 {
+  unsigned int n_axes;
+  unsigned int table; /* where the rows are in shared memory */
   unsigned int n_whole;
   unsigned int split;
   unsigned int split_parts;
@@ -134,17 +191,70 @@ typedef struct
   unsigned int n_tiles;
   unsigned int tiles_per_block;
   unsigned int n_axes;
-  unsigned int n_box;  /* axes of a tile, for the source */
-  unsigned int n_dest; /* and for the destination, where some may be one */
-  unsigned int unused;
-  unsigned int dest_table; /* places in shared memory */
-  unsigned int data;
+  unsigned int data; /* where the elements are in shared memory */
   unsigned long long source_begin;
   unsigned long long source_end;
-  MtlCudaBoxSide source;
-  MtlCudaBoxSide dest;
-  double factors[2];
-  unsigned int dest_type, source_type;
-  unsigned int is_scaled, default_nan_sign;
+  MtlCudaBoxSide sides[2]; /* the destination's, and the source's */
   MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
 } MtlCudaBox;
+
+/* The conversions between common types, each a module of its own: X (source, destination). Integers
+ * that become narrower or change their sign are copied, and those that become wider are so by the
+ * sign of the source. */
+#define MTL_CUDA_PAIRS_OF(X, real) \
+  X (bool, real) \
+  X (real, bool) \
+  X (u8, real) \
+  X (real, u8) \
+  X (i8, real) \
+  X (real, i8) \
+  X (u16, real) \
+  X (real, u16) \
+  X (i16, real) \
+  X (real, i16) \
+  X (u32, real) \
+  X (real, u32) \
+  X (i32, real) \
+  X (real, i32) \
+  X (u64, real) \
+  X (real, u64) \
+  X (i64, real) \
+  X (real, i64)
+
+#define MTL_CUDA_PAIRS(X) \
+  X (u8, u16) \
+  X (u8, u32) \
+  X (u8, u64) \
+  X (u16, u32) \
+  X (u16, u64) \
+  X (u32, u64) \
+  X (i8, i16) \
+  X (i8, i32) \
+  X (i8, i64) \
+  X (i16, i32) \
+  X (i16, i64) \
+  X (i32, i64) \
+  X (bool, u8) \
+  X (bool, u16) \
+  X (bool, u32) \
+  X (bool, u64) \
+  X (u8, bool) \
+  X (u16, bool) \
+  X (u32, bool) \
+  X (u64, bool) \
+  X (f16, bf16) \
+  X (f16, f32) \
+  X (f16, f64) \
+  X (bf16, f16) \
+  X (bf16, f32) \
+  X (bf16, f64) \
+  X (f32, f16) \
+  X (f32, bf16) \
+  X (f32, f64) \
+  X (f64, f16) \
+  X (f64, bf16) \
+  X (f64, f32) \
+  MTL_CUDA_PAIRS_OF (X, f16) \
+  MTL_CUDA_PAIRS_OF (X, bf16) \
+  MTL_CUDA_PAIRS_OF (X, f32) \
+  MTL_CUDA_PAIRS_OF (X, f64)

@@ -8,14 +8,11 @@
 
 #include "machine.h"
 
-template <int SIZE> struct WordOf { typedef u32 Type; };
-template <> struct WordOf<8> { typedef u64 Type; };
-
 /* Elements of 1 and 2 bytes are moved in words of `V` of them, which are turned in registers. */
 template <typename T, int T0, int T1>
 struct Tile
 {
-  typedef typename WordOf<sizeof (T)>::Type Word;
+  typedef typename WordOf<(sizeof (T) < 4 ? 4 : sizeof (T))>::Type Word;
 
   enum
   {
