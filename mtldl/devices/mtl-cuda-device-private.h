@@ -19,6 +19,10 @@ MtlDevice *mtl_cuda_device_get      (MtlDeviceType type,
  * of a process that has initialized it. Members may be NULL. */
 GPtrArray *mtl_cuda_device_peek_all (void);
 
+/* Checks if there is a device that takes tensors of CUDA. In a child of a process that has
+ * initialized CUDA, they are refused. */
+gboolean mtl_cuda_device_takes_tensors (void);
+
 /* Memory of another library */
 typedef struct
 {
@@ -28,7 +32,8 @@ typedef struct
 } MtlCudaMemory;
 
 /* Describes size bytes at an address that another library says to be CUDA's. Errors:
- * INVALID_DATA: the driver does not know them, or they are not all in one allocation */
+ * INVALID_DATA: the driver does not know them, or they are not all in one allocation
+ * NOT_SUPPORTED: their device cannot be used, or CUDA cannot in this process */
 gboolean mtl_cuda_device_inspect (gpointer        address,
                                   gsize           size,
                                   MtlCudaMemory  *memory,

@@ -143,6 +143,15 @@ mtl_cuda_device_wrap_handle (MtlDevice       *device,
       return NULL;
     }
 
+  if (!mtl_device_supports_storage_mode (device, place.mode))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The memory at %p is of another kind than that of “%s” (%d, %d)", handle,
+                   mtl_device_get_name (device), mtl_device_get_device_type (device),
+                   mtl_device_get_ordinal (device));
+      return NULL;
+    }
+
   *mode = place.mode;
   return check_range (&place, handle, size, MTL_ERROR_OUT_OF_BOUNDS, error) ? handle : NULL;
 }
@@ -715,6 +724,13 @@ mtl_cuda_device_get (MtlDeviceType type,
 }
 
 gboolean
+mtl_cuda_device_takes_tensors (void)
+{
+  return mtl_cuda_device_get (MTL_DEVICE_TYPE_CUDA_HOST, 0) != NULL
+         || !mtl_cuda_driver_check_process (NULL);
+}
+
+gboolean
 mtl_cuda_device_inspect (gpointer        address,
                          gsize           size,
                          MtlCudaMemory  *memory,
@@ -722,6 +738,9 @@ mtl_cuda_device_inspect (gpointer        address,
 {
   const MtlCudaDriver *cu = mtl_cuda_driver_get ();
   MtlCudaPlace place;
+
+  if (!mtl_cuda_driver_check_process (error))
+    return FALSE;
 
   if (cu == NULL || !mtl_cuda_memory_find (cu, address, &place))
     {

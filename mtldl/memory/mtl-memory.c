@@ -484,7 +484,7 @@ mtl_memory_new_imported_metal (gpointer         handle,
   return self;
 }
 
-/* Memory of CUDA: GPUs', pinned and managed. Without CUDA, it is foreign like any other. */
+/* Memory of CUDA: GPUs', pinned and managed. Without a device, it is foreign like any other. */
 gboolean
 mtl_memory_imports_cuda (gint32 device_type)
 {
@@ -493,7 +493,7 @@ mtl_memory_imports_cuda (gint32 device_type)
     case MTL_DEVICE_TYPE_CUDA:
     case MTL_DEVICE_TYPE_CUDA_HOST:
     case MTL_DEVICE_TYPE_CUDA_MANAGED:
-      return mtl_cuda_driver_get () != NULL;
+      return mtl_cuda_device_takes_tensors ();
     default:
       return FALSE;
     }
