@@ -2,6 +2,7 @@
 
 /* Failures: without a driver's initialization, injected, after forks, at exit. */
 
+#include "cuda-double-without.h"
 #include "test-double.h"
 
 static void
@@ -128,6 +129,28 @@ test_ends (void)
       unsetenv (wrong[i][0]);
     }
   CHECK (ends_program (pop) && !ends_program (pop_switched_off));
+}
+
+/* A driver that is so old that it lacks functions */
+static void
+test_without (void)
+{
+  static const char *const names[] = { "cuStreamWaitValue64_v2", "cuMemPoolCreate", NULL };
+  static const char *const unknown[] = { "cuNone", NULL };
+  char path[] = "/tmp/cuda-double-XXXXXX", unused[] = "/tmp/cuda-double-XXXXXX";
+  void *old;
+  int n;
+
+  CHECK (!cuda_double_copy_without (getenv ("MTL_CUDA_LIBRARY"), unknown, unused));
+  CHECK (cuda_double_copy_without (getenv ("MTL_CUDA_LIBRARY"), names, path));
+  old = dlopen (path, RTLD_NOW | RTLD_LOCAL);
+  unlink (path);
+  CHECK (old != NULL && old != library);
+  CHECK (dlsym (old, "cuStreamWaitValue64_v2") == NULL && dlsym (old, "cuMemPoolCreate") == NULL);
+  CHECK (dlsym (old, "cuStreamWriteValue64_v2") != NULL);
+  MUST (((__typeof__ (cu.cuInit)) dlsym (old, "cuInit")) (0));
+  MUST (((__typeof__ (cu.cuDeviceGetCount)) dlsym (old, "cuDeviceGetCount")) (&n));
+  EXPECT (CU_NOT_INITIALIZED, cu.cuDeviceGetCount (&n)); /* another driver altogether */
 }
 
 /* Every point fails in turn, and nothing is left. */
@@ -497,6 +520,7 @@ static const Case cases[] = {
   { "init-results", test_init_results },
   { "environment", test_environment },
   { "ends", test_ends },
+  { "without", test_without },
   { "fail-at", test_fail_at },
   { "fail-function", test_fail_function },
   { "late-error", test_late_error },
