@@ -37,14 +37,22 @@ allocate (size_t   size,
   return address;
 }
 
+static CuEvent
+record (CuStream in)
+{
+  CuEvent event = new_event ();
+
+  MUST (cu.cuEventRecord (event, in));
+  return event;
+}
+
 /* Makes a stream wait for what is in another. */
 static void
 order (CuStream from,
        CuStream to)
 {
-  CuEvent event = new_event ();
+  CuEvent event = record (from);
 
-  MUST (cu.cuEventRecord (event, from));
   MUST (cu.cuStreamWaitEvent (to, event, 0));
   MUST (cu.cuEventDestroy_v2 (event));
 }
@@ -192,6 +200,14 @@ test_allocation_unordered (void)
   MUST (cu.cuMemsetD32Async (memory, 42, 1, other));
   VIOLATES (CU_LAUNCH_FAILED, cu.cuStreamSynchronize (other));
 
+  /* Nor is a question with the answer no. */
+  dbl.set_error (CU_SUCCESS);
+  memory = allocate (4, stream);
+  EXPECT (CU_NOT_READY, cu.cuStreamQuery (stream));
+  EXPECT (CU_NOT_READY, cu.cuEventQuery (record (stream)));
+  MUST (cu.cuMemsetD32Async (memory, 42, 1, other));
+  VIOLATES (CU_LAUNCH_FAILED, cu.cuStreamSynchronize (other));
+
   /* Nor is it that the work has been done, if nobody knew. */
   dbl.set_error (CU_SUCCESS);
   memory = allocate (4, stream);
@@ -218,6 +234,80 @@ test_order_is_transitive (void)
   MUST (cu.cuStreamSynchronize (other));
   MUST (cu.cuStreamDestroy_v2 (between));
   end_pools ();
+}
+
+/* Streams that wait for each other at random, against a matrix of what each knows: how many of the
+ * allocations of another stream came before. */
+#define N_STREAMS 7
+#define N_STEPS 3000
+
+static unsigned allocated[N_STREAMS], known[N_STREAMS][N_STREAMS];
+static CuAddress allocations[N_STREAMS][N_STEPS];
+static CuStream streams[N_STREAMS];
+
+static unsigned
+draw (uint64_t *seed,
+      unsigned  n)
+{
+  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+  return (unsigned) (*seed >> 33) % n;
+}
+
+static void
+order_both (unsigned from,
+            unsigned to)
+{
+  order (streams[from], streams[to]);
+  for (int i = 0; i < N_STREAMS; i++)
+    if (known[to][i] < known[from][i])
+      known[to][i] = known[from][i];
+}
+
+/* Uses memory in a stream without letting the host know when it is done. */
+static bool
+use_is_right (CuAddress memory,
+              CuStream  in)
+{
+  unsigned before = dbl.violations ();
+
+  MUST (cu.cuMemsetD32Async (memory, 1, 1, in));
+  dbl.quiesce ();
+  dbl.set_error (CU_SUCCESS);
+  return dbl.violations () == before;
+}
+
+static void
+test_order_at_random (void)
+{
+  unsigned n_uses[2] = { 0 };
+  uint64_t seed = 41;
+
+  begin_pools ();
+  dbl.set_abort (false);
+  for (int i = 0; i < N_STREAMS; i++)
+    streams[i] = new_stream ();
+  for (int step = 0; step < N_STEPS; step++)
+    {
+      unsigned a = draw (&seed, N_STREAMS), b = draw (&seed, N_STREAMS);
+      unsigned kind = draw (&seed, 3);
+
+      if (kind == 0)
+        {
+          allocations[a][allocated[a]++] = allocate (4, streams[a]);
+          known[a][a] = allocated[a];
+        }
+      else if (kind == 1 && a != b)
+        order_both (a, b);
+      else if (kind == 2 && allocated[a] > 0)
+        {
+          unsigned k = allocated[a] - 1 - draw (&seed, allocated[a] < 20 ? allocated[a] : 20);
+          bool right = k < known[b][a];
+
+          EXPECT (right, use_is_right (allocations[a][k], streams[b]));
+          n_uses[right]++;
+        }
+    }
+  CHECK (n_uses[false] > 100 && n_uses[true] > 300);
 }
 
 /* A free in another stream has to wait for the work. */
@@ -508,6 +598,7 @@ static const Case cases[] = {
   { "allocation-ordered", test_allocation_ordered, true },
   { "allocation-unordered", test_allocation_unordered },
   { "order-is-transitive", test_order_is_transitive, true },
+  { "order-at-random", test_order_at_random },
   { "free-ordered", test_free_ordered, true },
   { "free-unordered", test_free_unordered },
   { "use-after-free", test_use_after_free },

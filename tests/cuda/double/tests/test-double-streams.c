@@ -288,6 +288,7 @@ test_events (void)
       while (cu.cuEventQuery (event) == CU_NOT_READY)
         ;
       EXPECT (1, *word); /* no more than what was recorded */
+      MUST (cu.cuEventSynchronize (event));
       EXPECT (1, dbl.pending (stream));
     }
   MUST (cu.cuEventRecord (event, stream));
