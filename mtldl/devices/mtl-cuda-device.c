@@ -321,6 +321,20 @@ to_stream (guint64 handle)
   return (CuStream) (guintptr) handle;
 }
 
+/* A stream for pinned memory would be that of one GPU, in which the work of another is not. */
+static gboolean
+check_is_gpu (MtlDevice  *device,
+              GError    **error)
+{
+  if (mtl_device_get_device_type (device) == MTL_DEVICE_TYPE_CUDA)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "“%s” has no streams: use one of a GPU (%d, N)", mtl_device_get_name (device),
+               MTL_DEVICE_TYPE_CUDA);
+  return FALSE;
+}
+
 static gboolean
 mtl_cuda_device_new_stream (MtlDevice  *device,
                             guint64    *stream,
@@ -330,7 +344,8 @@ mtl_cuda_device_new_stream (MtlDevice  *device,
   g_auto (MtlCudaScope) scope = { NULL };
   CuStream created = NULL;
 
-  if (!mtl_cuda_scope_enter (&scope, context, error)
+  if (!check_is_gpu (device, error)
+      || !mtl_cuda_scope_enter (&scope, context, error)
       || !mtl_cuda_context_check (context,
                                   context->cu->cuStreamCreate (&created, CU_STREAM_NONBLOCKING),
                                   "create a stream", error))
@@ -350,6 +365,9 @@ mtl_cuda_device_wrap_stream (MtlDevice  *device,
   g_auto (MtlCudaScope) scope = { NULL };
   CuContext of_stream = NULL;
   CuResult result;
+
+  if (!check_is_gpu (device, error))
+    return FALSE;
 
   if (stream == 0 || stream > G_MAXSIZE)
     {
