@@ -754,7 +754,7 @@ mtl_cuda_device_knows (gpointer address)
   const MtlCudaDriver *cu = mtl_cuda_driver_get ();
   MtlCudaPlace place;
 
-  return cu != NULL && mtl_cuda_memory_find (cu, address, &place);
+  return cu == NULL || mtl_cuda_memory_find (cu, address, &place);
 }
 
 gboolean
