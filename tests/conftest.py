@@ -76,7 +76,8 @@ METAL = [device for device in Mtl.Device.list()
 DOUBLES = [word for word in os.environ.get("METAL_DOUBLE", "").split(",")
            if word in ("unified", "discrete")]
 
-DEFAULT_MODE = Mtl.StorageMode.HOST if DEFAULT is HOST else Mtl.StorageMode.SHARED
+DEFAULT_MODE = (Mtl.StorageMode.HOST if DEFAULT is HOST
+                else Mtl.StorageMode.SHARED if DEFAULT in METAL else Mtl.StorageMode.PRIVATE)
 _mode_name = os.environ.get("MTL_TEST_STORAGE_MODE")
 STORAGE_MODE = getattr(Mtl.StorageMode, _mode_name.upper()) if _mode_name else DEFAULT_MODE
 

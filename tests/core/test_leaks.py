@@ -48,7 +48,7 @@ layout = Mtl.StridedLayout((2, 3, 4), itemsize=4)
 store = Gio.ListStore.new(Mtl.StridedLayout)
 used = view.__dlpack__()
 Mtl.from_dlpack(used)
-cuda = Mtl.from_dlpack(Producer(0xdead0000, (4,), device=(2, 0)))  # never read
+cuda = Mtl.from_dlpack(Producer(0xdead0000, (4,), device=(10, 0)))  # never read
 
 
 class Constant(bytes):
