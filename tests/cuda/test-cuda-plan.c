@@ -372,13 +372,14 @@ test_transposes (void)
   for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
     {
       Case layouts = { .n_dims = 3 };
-      guint16 size = 1 << pick (0, 4);
+      guint16 size = 1 << n % 5;
+      int most = size == 1 ? 400 : 800 / size + 60;
       gint64 gaps[2];
 
       layouts.dest.type = layouts.source.type = (MtlElementType) { kDLUInt, 8, size, FALSE };
       layouts.shape[0] = pick (1, 2);
-      layouts.shape[1] = happens (50) ? pick (1, 400) : 64 * pick (1, 4);
-      layouts.shape[2] = happens (50) ? pick (1, 400) : 64 * pick (1, 4);
+      for (guint i = 1; i <= 2; i++)
+        layouts.shape[i] = n < 5 ? 150 : happens (50) ? pick (1, most) : 64 * pick (1, most / 64);
       for (guint i = 0; i < 2; i++)
         {
           Side *side = i == 0 ? &layouts.dest : &layouts.source;
@@ -392,6 +393,10 @@ test_transposes (void)
           side->size = side->start / 8 + side->strides[0] * layouts.shape[0] * size;
         }
       draw_limits ();
+      if (n < 5 || happens (50))
+        mtl_cuda_plan_forced = MTL_CUDA_TILE;
+      if (n < 5)
+        mtl_cuda_plan_most = 1 << 20;
       {
         g_auto (Memory) memory = { NULL };
 
@@ -413,12 +418,12 @@ test_channels (void)
   for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
     {
       Case layouts = { .n_dims = 2 };
-      guint16 size = 1 << pick (0, 3);
+      guint16 size = 1 << n % 4;
       gboolean to_planes = happens (50);
 
       layouts.dest.type = layouts.source.type = (MtlElementType) { kDLUInt, 8, size, FALSE };
-      layouts.shape[0] = pick (1, 3000); /* pixels */
-      layouts.shape[1] = pick (2, 17);
+      layouts.shape[0] = n < 4 ? 100 : pick (1, 3000); /* pixels */
+      layouts.shape[1] = n < 4 ? 3 : pick (2, 17);
       for (guint i = 0; i < 2; i++)
         {
           Side *side = i == 0 ? &layouts.dest : &layouts.source;
@@ -430,6 +435,10 @@ test_channels (void)
           side->size = side->start / 8 + layouts.shape[1] * (layouts.shape[0] + 3) * size;
         }
       draw_limits ();
+      if (n < 4 || happens (50))
+        mtl_cuda_plan_forced = MTL_CUDA_PIXELS;
+      if (n < 4)
+        mtl_cuda_plan_most = 1 << 20;
       {
         g_auto (Memory) memory = { NULL };
 
