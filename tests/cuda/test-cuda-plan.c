@@ -187,6 +187,8 @@ draw_side (const Case *self,
   if (bits % 8 == 0 && happens (5))
     side->start += 8 * pick (0, 7); /* an address that the type may not have */
   side->size = (side->start + (high + 1) * bits + 7) / 8 + (happens (50) ? pick (0, 40) : 0);
+  if (bits % 8 != 0)
+    side->size = (side->size + 3) / 4 * 4; /* that atomic operations reach */
 }
 
 static void
@@ -450,6 +452,36 @@ test_channels (void)
 }
 
 static void
+check_fill (MtlElementType type)
+{
+  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  g_auto (Memory) memory = { NULL };
+  g_autofree guint8 *item = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize size = (mtl_element_type_get_item_bits (type) + 7) / 8;
+  Case layouts;
+  MtlStrided dest;
+
+  layouts.dest.type = layouts.source.type = type;
+  draw_sides (&layouts);
+  draw_limits ();
+  memory_init (&memory, &layouts);
+  item = g_malloc (size);
+  fill_at_random (item, size);
+  if (mtl_element_type_get_item_bits (type) < 8)
+    item[0] &= (1u << mtl_element_type_get_item_bits (type)) - 1;
+
+  get_layout (&layouts, &layouts.dest, &layout);
+  dest = get_strided (&layouts.dest, &layout, (guintptr) memory.expected);
+  mtl_strided_fill (&dest, item, NULL, &error);
+  g_assert_no_error (error);
+  dest = get_strided (&layouts.dest, &layout, memory.gpu.dest.address);
+  mtl_cuda_plan_fill (&dest, item, run_launch, &memory.gpu, &error);
+  g_assert_no_error (error);
+  memory_check (&memory, &layouts);
+}
+
+static void
 test_fills (void)
 {
   gsize n_cases = get_number ("MTL_TEST_CASES", 3000);
@@ -458,30 +490,11 @@ test_fills (void)
 
   for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
     {
-      g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
-      g_auto (Memory) memory = { NULL };
-      g_autofree guint8 *item = NULL;
-      g_autoptr (GError) error = NULL;
-      Case layouts;
-      MtlStrided dest;
+      MtlElementType type = draw_opaque_type ();
 
-      layouts.dest.type = layouts.source.type = draw_opaque_type ();
       if (happens (3))
-        layouts.dest.type.lanes = layouts.source.type.lanes = pick (1000, 3000);
-      draw_sides (&layouts);
-      draw_limits ();
-      memory_init (&memory, &layouts);
-      item = g_malloc (layouts.dest.type.lanes);
-      fill_at_random (item, layouts.dest.type.lanes);
-
-      get_layout (&layouts, &layouts.dest, &layout);
-      dest = get_strided (&layouts.dest, &layout, (guintptr) memory.expected);
-      mtl_strided_fill (&dest, item, NULL, &error);
-      g_assert_no_error (error);
-      dest = get_strided (&layouts.dest, &layout, memory.gpu.dest.address);
-      mtl_cuda_plan_fill (&dest, item, run_launch, &memory.gpu, &error);
-      g_assert_no_error (error);
-      memory_check (&memory, &layouts);
+        type.lanes = pick (1000, 3000);
+      check_fill (type);
     }
   g_test_message ("%" G_GSIZE_FORMAT " random fills", n);
 }
@@ -660,12 +673,57 @@ test_scaled (void)
   check_pairs (G_N_ELEMENTS (dtypes), TRUE, 0);
 }
 
+static void
+test_packed_conversions (void)
+{
+  check_pairs (N_TYPES, FALSE, 0);
+}
+
+static void
+test_packed_scaled (void)
+{
+  check_pairs (N_TYPES, TRUE, 0);
+}
+
+/* Elements of any number of bits */
+static MtlElementType
+draw_packed_type (void)
+{
+  guint bits = pick (1, 7);
+  guint16 lanes = happens (70) ? 1 : happens (95) ? pick (1, 9) : pick (100, 1000);
+
+  return (MtlElementType) { kDLUInt, bits, lanes, FALSE };
+}
+
+static void
+test_packed_copies (void)
+{
+  gint64 deadline = g_get_monotonic_time ()
+                    + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC / 4;
+  gsize n = 0;
+
+  for (; n < 300 || g_get_monotonic_time () < deadline; n++)
+    {
+      g_auto (Memory) memory = { NULL };
+      Case layouts;
+
+      layouts.dest.type = layouts.source.type = draw_packed_type ();
+      draw_sides (&layouts);
+      draw_limits ();
+      memory_init (&memory, &layouts);
+      check_copy (&layouts, &memory, NULL);
+      check_fill (draw_packed_type ());
+    }
+  g_test_message ("%" G_GSIZE_FORMAT " random copies and fills of packed elements", n);
+}
+
 /* Each kernel has run. */
 static void
 test_all_kernels (void)
 {
   static const char *const names[] = {
     "rows_4", "rows_8", "rows_16", "reverse", "repeat", "fill", "fill_pattern",
+    "gather_any", "packed", "packed_rows",
     "gather_1", "gather_2", "gather_4", "gather_8", "gather_16",
     "box_1", "box_2", "box_4", "box_8", "box_16",
     "tile_1", "tile_2", "tile_4", "tile_8", "pixels_1", "pixels_2", "pixels_4", "pixels_8",
@@ -691,6 +749,9 @@ main (int    argc,
   g_test_add_func ("/cuda/plan/common-types", test_common_types);
   g_test_add_func ("/cuda/plan/all-types", test_all_types);
   g_test_add_func ("/cuda/plan/scaled", test_scaled);
+  g_test_add_func ("/cuda/plan/packed-copies", test_packed_copies);
+  g_test_add_func ("/cuda/plan/packed-conversions", test_packed_conversions);
+  g_test_add_func ("/cuda/plan/packed-scaled", test_packed_scaled);
   g_test_add_func ("/cuda/plan/all-kernels", test_all_kernels);
   status = g_test_run ();
   g_hash_table_unref (all_kernels);
