@@ -12,19 +12,14 @@
 
 #include "mtl-cuda-plan-private.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "mtl-cuda-plan-layout-private.h"
 #include "mtl-error.h"
-#include "mtl-float-private.h"
 #include "mtl-number-private.h"
 
 /* Numbers of items and threads fit 31 bits. */
 #define MAX_ITEMS ((guint64) 1 << 30)
-
-/* Copies of fewer bytes are not worth shared memory. */
-#define MIN_TILED_BYTES (128 * 1024)
 
 MtlCudaFamily mtl_cuda_plan_forced = MTL_CUDA_CHOSEN;
 guint64 mtl_cuda_plan_most = MAX_ITEMS;
@@ -84,9 +79,8 @@ mtl_cuda_layout_aligned (const MtlCudaLayout *self,
   return bits % multiple == 0;
 }
 
-/* The source follows the order of the destination. */
-static gboolean
-is_in_order (const MtlCudaLayout *self)
+gboolean
+mtl_cuda_layout_is_in_order (const MtlCudaLayout *self)
 {
   guint64 before = 0;
 
@@ -112,10 +106,12 @@ set_overflow (GError **error)
   return FALSE;
 }
 
-/* The step along an axis in bytes. The stride of an axis of one element may be any. */
+/* The step along an axis, in bytes or, with a unit of 8, in bits. The stride of an axis of one
+ * element may be any. */
 static gboolean
 get_step (const MtlStrided *strided,
           guint             axis,
+          guint             unit,
           gint64           *step)
 {
   const MtlLayout *layout = strided->layout;
@@ -123,18 +119,19 @@ get_step (const MtlStrided *strided,
   *step = 0;
   return mtl_layout_shape (layout)[axis] <= 1
          || !__builtin_mul_overflow (mtl_layout_strides (layout)[axis],
-                                     (gint64) (layout->item_bits / 8), step);
+                                     (gint64) (layout->item_bits * unit / 8), step);
 }
 
 static guint64
-get_address (const MtlStrided *strided)
+get_address (const MtlStrided *strided,
+             guint             unit)
 {
-  return (guint64) (guintptr) strided->data
-         + (guint64) strided->layout->offset * (strided->layout->item_bits / 8);
+  return (guint64) (guintptr) strided->data * unit
+         + (guint64) strided->layout->offset * (strided->layout->item_bits * unit / 8);
 }
 
-static void
-reverse_axes (MtlCudaLayout *self)
+void
+mtl_cuda_layout_reverse (MtlCudaLayout *self)
 {
   for (guint i = 0; i < self->n_axes / 2; i++)
     {
@@ -149,12 +146,14 @@ static gboolean
 take_axis (MtlCudaLayout    *self,
            const MtlStrided *dest,
            const MtlStrided *source,
+           guint             unit,
            guint             i)
 {
   gint64 extent = mtl_layout_shape (dest->layout)[i];
   gint64 dest_step, source_step = 0, reach;
 
-  if (!get_step (dest, i, &dest_step) || (source != NULL && !get_step (source, i, &source_step))
+  if (!get_step (dest, i, unit, &dest_step)
+      || (source != NULL && !get_step (source, i, unit, &source_step))
       || __builtin_mul_overflow (dest_step, extent - 1, &reach)
       || __builtin_mul_overflow (source_step, extent - 1, &reach))
     return FALSE;
@@ -168,27 +167,27 @@ take_axis (MtlCudaLayout    *self,
   return TRUE;
 }
 
-/* There is at least one element. A source of NULL is an item that is repeated. */
-static gboolean
-take_axes (MtlCudaLayout     *self,
-           const MtlStrided  *dest,
-           const MtlStrided  *source,
-           GError           **error)
+gboolean
+mtl_cuda_layout_take (MtlCudaLayout     *self,
+                      const MtlStrided  *dest,
+                      const MtlStrided  *source,
+                      guint              unit,
+                      GError           **error)
 {
   gint64 offsets[2] = { 0, 0 };
 
   self->n_axes = 0;
-  self->dest = get_address (dest);
-  self->source = source != NULL ? get_address (source) : 0;
+  self->dest = get_address (dest, unit);
+  self->source = source != NULL ? get_address (source, unit) : 0;
   for (guint i = 0; i < dest->layout->n_dims; i++)
-    if (!take_axis (self, dest, source, i))
+    if (!take_axis (self, dest, source, unit, i))
       return set_overflow (error);
 
   mtl_axes_flip (self->axes, self->n_axes, offsets);
   self->dest += (guint64) offsets[0];
   self->source += (guint64) offsets[1];
   mtl_axes_sort (self->axes, self->n_axes, 0);
-  if (!mtl_axes_are_nested (self->axes, self->n_axes, dest->layout->item_bits / 8))
+  if (!mtl_axes_are_nested (self->axes, self->n_axes, dest->layout->item_bits * unit / 8))
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                            "A GPU cannot write elements that may overlap each other");
@@ -198,9 +197,8 @@ take_axes (MtlCudaLayout     *self,
   return TRUE;
 }
 
-/* The bytes of the source, from the lowest to the highest */
-static void
-find_source_bytes (MtlCudaJob          *job,
+void
+mtl_cuda_job_find_source_bytes (MtlCudaJob          *job,
                    const MtlCudaLayout *layout)
 {
   job->source_begin = layout->source;
@@ -213,16 +211,15 @@ find_source_bytes (MtlCudaJob          *job,
     }
 }
 
-/* Makes bytes of elements, and merges axes. The first axis is the innermost then. */
-static void
-take_bytes (MtlCudaLayout *self,
+void
+mtl_cuda_layout_take_bytes (MtlCudaLayout *self,
             guint          size,
             guint          source_step)
 {
   if (size > 1)
     self->axes[self->n_axes++] = mtl_axis (size, 1, source_step);
   self->n_axes = mtl_axes_merge (self->axes, self->n_axes);
-  reverse_axes (self);
+  mtl_cuda_layout_reverse (self);
 }
 
 /* Makes the widest items of bytes. */
@@ -307,15 +304,14 @@ mtl_cuda_job_launch (const MtlCudaJob    *self,
   return self->func (&launch, self->data, self->error);
 }
 
-/* Launches a kernel that has no suffix. */
-static gboolean
-launch_named (const MtlCudaJob    *self,
-              const MtlCudaLayout *layout,
-              const char          *module,
-              const char          *name,
-              guint64              n_blocks,
-              gconstpointer        params,
-              gsize                params_size)
+gboolean
+mtl_cuda_job_launch_named (const MtlCudaJob    *self,
+                           const MtlCudaLayout *layout,
+                           const char          *module,
+                           const char          *name,
+                           guint64              n_blocks,
+                           gconstpointer        params,
+                           gsize                params_size)
 {
   MtlCudaJob named = *self;
 
@@ -324,14 +320,8 @@ launch_named (const MtlCudaJob    *self,
   return mtl_cuda_job_launch (&named, layout, name, n_blocks, 0, params, params_size);
 }
 
-static guint64
-count_blocks (guint64 n)
-{
-  return mtl_cuda_divide_up (n, MTL_CUDA_THREADS * MTL_CUDA_EACH);
-}
-
-static gboolean
-plan_items (const MtlCudaJob    *job,
+gboolean
+mtl_cuda_plan_items (const MtlCudaJob    *job,
             const MtlCudaLayout *layout,
             const char          *family,
             guint                n_each,
@@ -349,19 +339,19 @@ plan_items (const MtlCudaJob    *job,
                               sizeof gather);
 }
 
-static gboolean
-plan_gather (const MtlCudaJob    *job,
+gboolean
+mtl_cuda_plan_gather (const MtlCudaJob    *job,
              const MtlCudaLayout *layout,
              gboolean             is_unaligned)
 {
-  return plan_items (job, layout, "gather",
+  return mtl_cuda_plan_items (job, layout, "gather",
                      job->module != NULL ? MTL_CUDA_CONVERTED : MTL_CUDA_EACH, is_unaligned);
 }
 
 /* Rows: those of the first axis, if that is contiguous in the destination, or else single items */
 
-static gboolean
-has_runs (const MtlCudaJob    *job,
+gboolean
+mtl_cuda_job_has_runs (const MtlCudaJob    *job,
           const MtlCudaLayout *layout)
 {
   return layout->n_axes > 0 && layout->axes[0].dest_step == job->dest_size;
@@ -424,9 +414,9 @@ plan_rows (const MtlCudaJob    *job,
 
   init_rows (&rows, job, layout, takes_runs, word);
   rows.is_shifted = is_shifted (layout, takes_runs ? 1 : 0, word);
-  return launch_named (job, layout, "rows",
+  return mtl_cuda_job_launch_named (job, layout, "rows",
                        word == 16 ? "rows_16" : word == 8 ? "rows_8" : "rows_4",
-                       count_blocks (rows.n), &rows, sizeof rows);
+                       mtl_cuda_count_blocks (rows.n), &rows, sizeof rows);
 }
 
 /* Rows backwards. Their addresses are those of the lowest items. */
@@ -439,7 +429,7 @@ plan_reverse (const MtlCudaJob    *job,
 
   moved.source += (guint64) mtl_axis_get_reach (&layout->axes[0], 1);
   init_rows (&rows, job, layout, TRUE, 16);
-  return launch_named (job, &moved, "rows", "reverse", count_blocks (rows.n), &rows, sizeof rows);
+  return mtl_cuda_job_launch_named (job, &moved, "rows", "reverse", mtl_cuda_count_blocks (rows.n), &rows, sizeof rows);
 }
 
 /* Rows that repeat an item each */
@@ -450,15 +440,15 @@ plan_repeat (const MtlCudaJob    *job,
   MtlCudaRows rows;
 
   init_rows (&rows, job, layout, TRUE, 16);
-  return launch_named (job, layout, "rows", "repeat", count_blocks (rows.n), &rows, sizeof rows);
+  return mtl_cuda_job_launch_named (job, layout, "rows", "repeat", mtl_cuda_count_blocks (rows.n), &rows, sizeof rows);
 }
 
 static MtlCudaFamily
 choose_raw (const MtlCudaJob    *job,
             const MtlCudaLayout *layout)
 {
-  gboolean in_order = is_in_order (layout);
-  gboolean runs = has_runs (job, layout);
+  gboolean in_order = mtl_cuda_layout_is_in_order (layout);
+  gboolean runs = mtl_cuda_job_has_runs (job, layout);
   gint64 size = job->dest_size, source_step = runs ? layout->axes[0].source_step : 0;
   guint64 bytes = runs ? (guint64) size * layout->axes[0].extent : 0;
 
@@ -471,7 +461,7 @@ choose_raw (const MtlCudaJob    *job,
     return MTL_CUDA_REVERSE;
   if (runs && source_step == 0 && bytes >= 64)
     return MTL_CUDA_REPEAT;
-  if ((in_order && size >= 4) || mtl_cuda_layout_count (layout) * size < MIN_TILED_BYTES)
+  if ((in_order && size >= 4) || mtl_cuda_layout_count (layout) * size < MTL_CUDA_MIN_TILED_BYTES)
     return MTL_CUDA_GATHER;
 
   return MTL_CUDA_BOX;
@@ -483,7 +473,7 @@ suits_raw (const MtlCudaJob    *job,
            const MtlCudaLayout *layout,
            MtlCudaFamily        family)
 {
-  gboolean runs = has_runs (job, layout);
+  gboolean runs = mtl_cuda_job_has_runs (job, layout);
   gint64 size = job->dest_size, source_step = runs ? layout->axes[0].source_step : 0;
 
   switch (family)
@@ -500,9 +490,8 @@ suits_raw (const MtlCudaJob    *job,
     }
 }
 
-/* Takes the tiles that suit the layout, and plain gathers if none do. */
-static gboolean
-plan_tiled (const MtlCudaJob    *job,
+gboolean
+mtl_cuda_plan_tiled (const MtlCudaJob    *job,
             const MtlCudaLayout *layout,
             MtlCudaFamily        family)
 {
@@ -517,14 +506,14 @@ plan_tiled (const MtlCudaJob    *job,
   if (!mtl_cuda_plan_box (job, layout, &done))
     return FALSE;
 
-  return done || plan_gather (job, layout, FALSE);
+  return done || mtl_cuda_plan_gather (job, layout, FALSE);
 }
 
 static gboolean
 plan_raw (const MtlCudaJob    *job,
           const MtlCudaLayout *layout)
 {
-  gboolean takes_runs = has_runs (job, layout) && layout->axes[0].source_step == job->source_size;
+  gboolean takes_runs = mtl_cuda_job_has_runs (job, layout) && layout->axes[0].source_step == job->source_size;
   MtlCudaFamily family = mtl_cuda_plan_forced;
 
   if (!suits_raw (job, layout, family))
@@ -539,20 +528,16 @@ plan_raw (const MtlCudaJob    *job,
     case MTL_CUDA_REPEAT:
       return plan_repeat (job, layout);
     case MTL_CUDA_GATHER:
-      return plan_gather (job, layout, FALSE);
+      return mtl_cuda_plan_gather (job, layout, FALSE);
     default:
-      return plan_tiled (job, layout, family);
+      return mtl_cuda_plan_tiled (job, layout, family);
     }
 }
 
-typedef gboolean (* PlanFunc) (const MtlCudaJob    *job,
-                               const MtlCudaLayout *layout);
-
-/* Plans halves of the outermost axis as long as there are too many items. */
-static gboolean
-split (const MtlCudaJob    *job,
-       const MtlCudaLayout *layout,
-       PlanFunc             plan)
+gboolean
+mtl_cuda_job_split (const MtlCudaJob    *job,
+                    const MtlCudaLayout *layout,
+                    MtlCudaPlanFunc      plan)
 {
   MtlCudaLayout half;
   MtlAxis *axis;
@@ -566,7 +551,7 @@ split (const MtlCudaJob    *job,
   first = axis->extent / 2;
   axis->extent = first;
   half.n_axes -= first == 1 ? 1 : 0;
-  if (!split (job, &half, plan))
+  if (!mtl_cuda_job_split (job, &half, plan))
     return FALSE;
 
   half.n_axes = layout->n_axes;
@@ -574,328 +559,20 @@ split (const MtlCudaJob    *job,
   half.dest += first * (guint64) axis->dest_step;
   half.source += first * (guint64) axis->source_step;
   half.n_axes -= axis->extent == 1 ? 1 : 0;
-  return split (job, &half, plan);
+  return mtl_cuda_job_split (job, &half, plan);
 }
 
-/* Conversions */
-
-/* Types that have conversions among each other, in modules of their own */
-typedef enum
+/* Copies elements of so many bytes. */
+gboolean
+mtl_cuda_job_copy_bytes (MtlCudaJob    *job,
+                         MtlCudaLayout *layout,
+                         guint          size)
 {
-  NUMBER_bool,
-  NUMBER_u8,
-  NUMBER_u16,
-  NUMBER_u32,
-  NUMBER_u64,
-  NUMBER_i8,
-  NUMBER_i16,
-  NUMBER_i32,
-  NUMBER_i64,
-  NUMBER_f16,
-  NUMBER_f32,
-  NUMBER_f64,
-  NUMBER_bf16,
-  N_NUMBERS,
-  NUMBER_OTHER = N_NUMBERS,
-} Number;
-
-#define MODULE_PREFIX "convert"
-#define PAIR(from, to) [NUMBER_##from][NUMBER_##to] = MODULE_PREFIX "_" #from "_" #to,
-
-static const char *const pair_modules[N_NUMBERS][N_NUMBERS] = { MTL_CUDA_PAIRS (PAIR) };
-
-static Number
-get_number (MtlElementType type)
-{
-  guint log = type.bits >= 8 ? __builtin_ctz (type.bits / 8) : 0;
-
-  if (type.bits < 8)
-    return NUMBER_OTHER;
-
-  switch (type.code)
-    {
-    case kDLBool:
-      return NUMBER_bool;
-    case kDLUInt:
-      return NUMBER_u8 + log;
-    case kDLInt:
-      return NUMBER_i8 + log;
-    case kDLFloat:
-      return NUMBER_f16 + log - 1;
-    case kDLBfloat:
-      return NUMBER_bf16;
-    default:
-      return NUMBER_OTHER;
-    }
-}
-
-static gboolean
-is_integer (Number number)
-{
-  return number >= NUMBER_u8 && number <= NUMBER_i64;
-}
-
-static Number
-get_unsigned (Number number)
-{
-  return number >= NUMBER_i8 && number <= NUMBER_i64 ? number - NUMBER_i8 + NUMBER_u8 : number;
-}
-
-/* The module for a pair, or NULL */
-static const char *
-find_module (Number dest,
-             Number source)
-{
-  if (dest == NUMBER_OTHER || source == NUMBER_OTHER)
-    return NULL;
-
-  if (dest == NUMBER_bool)
-    source = get_unsigned (source);
-  else if (is_integer (dest) && (is_integer (source) || source == NUMBER_bool))
-    {
-      dest = get_unsigned (dest);
-      if (source >= NUMBER_i8 && source <= NUMBER_i64)
-        dest += NUMBER_i8 - NUMBER_u8;
-    }
-  return pair_modules[source][dest];
-}
-
-/* The type of a complex number's parts */
-static MtlElementType
-get_part (MtlElementType type)
-{
-  if (type.code == kDLComplex)
-    return (MtlElementType) { kDLFloat, type.bits / 2, 1, FALSE };
-
-  return type;
-}
-
-/* Checks if numbers are the low bytes of others, or the same bytes. */
-static gboolean
-takes_low_bytes (MtlElementType dest,
-                 MtlElementType source)
-{
-  Number to = get_number (dest), from = get_number (source);
-
-  if (dest.code == kDLComplex || source.code == kDLComplex)
-    return FALSE;
-  if (is_integer (to) && is_integer (from))
-    return dest.bits <= source.bits;
-
-  /* Numbers in padded bytes are copied as they are. */
-  return dest.bits == source.bits
-         && (dest.code == source.code
-             || (dest.bits < 8 && dest.code <= kDLUInt && source.code <= kDLUInt));
-}
-
-static MtlCudaNumber
-describe_number (MtlElementType type)
-{
-  const MtlFloatKind *kind;
-  MtlCudaNumber number = {
-    .kind = MTL_CUDA_NUMBER_SMALL,
-    .bits = type.bits,
-    .size = MAX (type.bits / 8, 1),
-  };
-
-  switch (type.code)
-    {
-    case kDLBool:
-      number.kind = MTL_CUDA_NUMBER_BOOL;
-      return number;
-    case kDLInt:
-      number.kind = MTL_CUDA_NUMBER_INT;
-      return number;
-    case kDLUInt:
-      number.kind = MTL_CUDA_NUMBER_UINT;
-      return number;
-    case kDLFloat:
-      number.kind = MTL_CUDA_NUMBER_FLOAT16 + (type.bits == 16 ? 0 : type.bits == 32 ? 2 : 3);
-      return number;
-    case kDLBfloat:
-      number.kind = MTL_CUDA_NUMBER_BFLOAT16;
-      return number;
-    default:
-      break;
-    }
-
-  kind = &mtl_float_kinds[type.code];
-  if (kind->sign == MTL_FLOAT_WITHOUT_SIGN)
-    number.kind = MTL_CUDA_NUMBER_POWER;
-  number.format = (MtlCudaFloat) {
-    .exponent_bits = kind->exponent_bits,
-    .mantissa_bits = kind->mantissa_bits,
-    .bias = kind->bias,
-    .has_no_negative_zero = kind->sign == MTL_FLOAT_WITHOUT_NEGATIVE_ZERO,
-    .largest = kind->largest,
-    .too_large = kind->too_large,
-    .nan = kind->nan,
-  };
-  return number;
-}
-
-/* The result of an operation that has none, which depends on the processor */
-static guint64
-get_own_nan (void)
-{
-  volatile double infinity = INFINITY;
-  double nan = infinity - infinity;
-  guint64 bits;
-
-  memcpy (&bits, &nan, sizeof bits);
-  return bits;
-}
-
-static void
-init_conversion (MtlCudaConversion *self,
-                 MtlElementType     dest,
-                 MtlElementType     source,
-                 const double      *factors)
-{
-  gboolean takes_both = source.code == kDLComplex
-                        && (dest.code == kDLComplex || dest.code == kDLBool);
-
-  memset (self, 0, sizeof *self);
-  self->dest = describe_number (get_part (dest));
-  self->source = describe_number (get_part (source));
-  self->n_dest = dest.code == kDLComplex ? 2 : 1;
-  self->n_converted = takes_both ? 2 : 1;
-  if (factors != NULL)
-    {
-      self->is_scaled = TRUE;
-      memcpy (self->factors, factors, sizeof self->factors);
-      self->own_nan = get_own_nan ();
-    }
-  else
-    self->copies = takes_low_bytes (get_part (dest), get_part (source));
-}
-
-/* Four elements next to each other are converted together. */
-static gboolean
-suits_fours (const MtlCudaJob    *job,
-             const MtlCudaLayout *layout)
-{
-  guint dest = job->dest_size == 8 ? 16 : 4 * job->dest_size;
-  guint source = job->source_size == 8 ? 16 : 4 * job->source_size;
-  const MtlAxis *run = &layout->axes[0];
-
-  return has_runs (job, layout) && run->source_step == job->source_size
-         && mtl_cuda_layout_aligned (layout, 1, 0, dest)
-         && mtl_cuda_layout_aligned (layout, 1, 1, source)
-         && (run->extent % 4 == 0 || (layout->n_axes == 1 && run->extent > 4));
-}
-
-/* The last elements of a single run that are not four go by themselves. */
-static gboolean
-plan_fours (const MtlCudaJob    *job,
-            const MtlCudaLayout *layout)
-{
-  MtlCudaLayout fours = *layout, rest = *layout;
-  MtlAxis *run = &fours.axes[0];
-
-  run->extent /= 4;
-  run->dest_step *= 4;
-  run->source_step *= 4;
-  if (!plan_items (job, &fours, "dense", MTL_CUDA_CONVERTED, FALSE))
-    return FALSE;
-
-  rest.axes[0].extent %= 4;
-  if (rest.axes[0].extent == 0)
-    return TRUE;
-
-  rest.dest += run->extent * (guint64) run->dest_step;
-  rest.source += run->extent * (guint64) run->source_step;
-  return plan_gather (job, &rest, FALSE);
-}
-
-static gboolean
-plan_converted (const MtlCudaJob    *job,
-                const MtlCudaLayout *layout)
-{
-  guint size = MIN (job->dest_size, job->source_size);
-  guint64 n = mtl_cuda_layout_count (layout);
-  gboolean in_order = is_in_order (layout);
-  MtlCudaFamily family = mtl_cuda_plan_forced;
-
-  if (!mtl_cuda_layout_aligned (layout, 0, 0, job->dest_size)
-      || !mtl_cuda_layout_aligned (layout, 0, 1, job->source_size))
-    return plan_gather (job, layout, TRUE);
-
-  if (suits_fours (job, layout)
-      && (family == MTL_CUDA_DENSE
-          || (family == MTL_CUDA_CHOSEN
-              && (in_order || layout->axes[0].extent * job->dest_size >= 128))))
-    return plan_fours (job, layout);
-
-  if (layout->n_axes == 0 || family == MTL_CUDA_GATHER
-      || (family == MTL_CUDA_CHOSEN
-          && ((in_order && size >= 4)
-              || n * (job->dest_size + job->source_size) < 2 * MIN_TILED_BYTES)))
-    return plan_gather (job, layout, FALSE);
-
-  return plan_tiled (job, layout, family);
-}
-
-typedef struct
-{
-  MtlCudaJob job;
-  MtlCudaAnyGather params;
-} AnyConversion;
-
-static gboolean
-plan_any (const MtlCudaJob    *job,
-          const MtlCudaLayout *layout)
-{
-  MtlCudaAnyGather *params = &((AnyConversion *) job)->params;
-
-  params->n = mtl_cuda_layout_count (layout);
-  params->n_axes = layout->n_axes;
-  params->conversion.is_unaligned
-    = !mtl_cuda_layout_aligned (layout, 0, 0, params->conversion.dest.size)
-      || !mtl_cuda_layout_aligned (layout, 0, 1, params->conversion.source.size);
-  for (guint i = 0; i < layout->n_axes; i++)
-    mtl_cuda_axis_init (&params->axes[i], &layout->axes[i], 1);
-  return launch_named (job, layout, "convert_any", "gather_any", count_blocks (params->n), params,
-                       sizeof *params);
-}
-
-static gboolean
-convert (MtlCudaJob          *job,
-         MtlCudaLayout       *layout,
-         MtlElementType       dest,
-         MtlElementType       source,
-         const double        *factors)
-{
-  AnyConversion any;
-
-  /* Real numbers are converted from real parts. */
-  if (dest.code != kDLComplex && dest.code != kDLBool)
-    source = get_part (source);
-  job->dest_size = MAX (dest.bits / 8, 1);
-  job->source_size = MAX (source.bits / 8, 1);
-  if (factors == NULL && takes_low_bytes (dest, source))
-    job->source_size = job->dest_size;
-
-  find_source_bytes (job, layout);
-  if (factors == NULL && takes_low_bytes (dest, source))
-    {
-      take_bytes (layout, job->dest_size, 1);
-      widen_items (layout, job, FALSE);
-      return split (job, layout, plan_raw);
-    }
-
-  take_bytes (layout, 1, 0);
-  if (factors == NULL)
-    job->module = find_module (get_number (dest), get_number (source));
-  if (job->module != NULL)
-    {
-      job->suffix = job->module + strlen (MODULE_PREFIX);
-      return split (job, layout, plan_converted);
-    }
-
-  any.job = *job;
-  init_conversion (&any.params.conversion, dest, source, factors);
-  return split (&any.job, layout, plan_any);
+  job->source_size = size;
+  mtl_cuda_job_find_source_bytes (job, layout);
+  mtl_cuda_layout_take_bytes (layout, size, 1);
+  widen_items (layout, job, FALSE);
+  return mtl_cuda_job_split (job, layout, plan_raw);
 }
 
 gboolean
@@ -908,23 +585,24 @@ mtl_cuda_plan_copy (const MtlStrided   *dest,
 {
   MtlCudaJob job = { .func = func, .data = data, .error = error };
   MtlCudaLayout layout;
+  gboolean converts;
 
   if (mtl_layout_is_empty (dest->layout))
     return TRUE;
 
-  if (!take_axes (&layout, dest, source, error))
+  converts = factors != NULL || !mtl_element_type_equal (dest->type, source->type);
+  if (converts && (!mtl_element_type_check_numeric (dest->type, error)
+                   || !mtl_element_type_check_numeric (source->type, error)))
     return FALSE;
+  if (dest->layout->item_bits % 8 != 0 || source->layout->item_bits % 8 != 0)
+    return mtl_cuda_plan_packed (&job, dest, source, NULL, factors);
 
-  if (factors != NULL || !mtl_element_type_equal (dest->type, source->type))
-    return mtl_element_type_check_numeric (dest->type, error)
-           && mtl_element_type_check_numeric (source->type, error)
-           && convert (&job, &layout, dest->type, source->type, factors);
+  if (!mtl_cuda_layout_take (&layout, dest, source, 1, error))
+    return FALSE;
+  if (converts)
+    return mtl_cuda_job_convert (&job, &layout, dest->type, source->type, factors);
 
-  job.source_size = source->layout->item_bits / 8;
-  find_source_bytes (&job, &layout);
-  take_bytes (&layout, job.source_size, 1);
-  widen_items (&layout, &job, FALSE);
-  return split (&job, &layout, plan_raw);
+  return mtl_cuda_job_copy_bytes (&job, &layout, source->layout->item_bits / 8);
 }
 
 /* Fills */
@@ -947,9 +625,9 @@ plan_fill_rows (const MtlCudaJob    *job,
 
   for (guint i = 0; i < sizeof pattern; i++)
     pattern[i] = fill->item[(i + fill->item_size - fill->phase) % fill->item_size];
-  init_rows (&rows, job, layout, has_runs (job, layout), 16);
+  init_rows (&rows, job, layout, mtl_cuda_job_has_runs (job, layout), 16);
   memcpy (rows.pattern, pattern, sizeof pattern);
-  return launch_named (job, layout, "fill", "fill", count_blocks (rows.n), &rows, sizeof rows);
+  return mtl_cuda_job_launch_named (job, layout, "fill", "fill", mtl_cuda_count_blocks (rows.n), &rows, sizeof rows);
 }
 
 /* The steps of the source are places in the pattern. */
@@ -967,7 +645,7 @@ plan_fill_pattern (const MtlCudaJob    *job,
   memcpy (params.pattern, fill->item, MIN (fill->item_size, sizeof params.pattern));
   for (guint i = 0; i < layout->n_axes; i++)
     mtl_cuda_axis_init (&params.axes[i], &layout->axes[i], 1);
-  return launch_named (job, layout, "fill", "fill_pattern", count_blocks (params.n), &params,
+  return mtl_cuda_job_launch_named (job, layout, "fill", "fill_pattern", mtl_cuda_count_blocks (params.n), &params,
                        sizeof params);
 }
 
@@ -1008,12 +686,29 @@ fill_by_pattern (Fill                *fill,
       if (size > grain)
         part.axes[part.n_axes++] = mtl_axis (size / grain, grain, grain);
       part.n_axes = mtl_axes_merge (part.axes, part.n_axes);
-      reverse_axes (&part);
-      if (!split (&fill->job, &part, plan_fill_pattern))
+      mtl_cuda_layout_reverse (&part);
+      if (!mtl_cuda_job_split (&fill->job, &part, plan_fill_pattern))
         return FALSE;
     }
 
   return TRUE;
+}
+
+gboolean
+mtl_cuda_job_fill_bytes (const MtlCudaJob *job,
+                         MtlCudaLayout    *layout,
+                         const guint8     *item,
+                         guint             size)
+{
+  Fill fill = { .job = *job, .item = item, .item_size = size };
+
+  if (!repeats_in_words (layout, size))
+    return fill_by_pattern (&fill, layout, size);
+
+  fill.phase = layout->dest % size;
+  mtl_cuda_layout_take_bytes (layout, size, 0);
+  widen_items (layout, &fill.job, TRUE);
+  return mtl_cuda_job_split (&fill.job, layout, plan_fill_rows);
 }
 
 gboolean
@@ -1023,173 +718,14 @@ mtl_cuda_plan_fill (const MtlStrided   *dest,
                     gpointer            data,
                     GError            **error)
 {
-  guint size = dest->layout->item_bits / 8;
-  Fill fill = {
-    .job = { .func = func, .data = data, .error = error },
-    .item = item,
-    .item_size = size,
-  };
+  const MtlCudaJob job = { .func = func, .data = data, .error = error };
   MtlCudaLayout layout;
 
   if (mtl_layout_is_empty (dest->layout))
     return TRUE;
+  if (dest->layout->item_bits % 8 != 0)
+    return mtl_cuda_plan_packed (&job, dest, NULL, item, NULL);
 
-  if (!take_axes (&layout, dest, NULL, error))
-    return FALSE;
-
-  if (!repeats_in_words (&layout, size))
-    return fill_by_pattern (&fill, &layout, size);
-
-  fill.phase = layout.dest % size;
-  take_bytes (&layout, size, 0);
-  widen_items (&layout, &fill.job, TRUE);
-  return split (&fill.job, &layout, plan_fill_rows);
-}
-
-/* Copies without kernels */
-
-/* A rectangle of rows, and a stack of them */
-typedef struct
-{
-  int rows; /* axes, or -1 */
-  int layers;
-} Cuboid;
-
-/* Rows are apart on both sides, and the distance is one that drivers take. */
-static gboolean
-can_be_rows (const MtlAxis *axis,
-             guint64        width)
-{
-  for (guint operand = 0; operand < 2; operand++)
-    if (axis->steps[operand] <= 0 || (guint64) axis->steps[operand] < width
-        || axis->steps[operand] > G_MAXINT32)
-      return FALSE;
-
-  return TRUE;
-}
-
-static gboolean
-can_be_layers (const MtlAxis *axis,
-               const MtlAxis *rows)
-{
-  for (guint operand = 0; operand < 2; operand++)
-    if (axis->steps[operand] <= 0 || axis->steps[operand] % rows->steps[operand] != 0
-        || (guint64) (axis->steps[operand] / rows->steps[operand]) < rows->extent)
-      return FALSE;
-
-  return TRUE;
-}
-
-/* Finds the pair of axes that leaves the fewest pieces. Axis 0 is the row. */
-static guint64
-find_cuboid (const MtlCudaLayout *layout,
-             Cuboid              *cuboid)
-{
-  guint64 most = 1;
-
-  *cuboid = (Cuboid) { -1, -1 };
-  for (guint i = 1; i < layout->n_axes; i++)
-    {
-      const MtlAxis *rows = &layout->axes[i];
-
-      if (!can_be_rows (rows, layout->axes[0].extent))
-        continue;
-      if (rows->extent > most)
-        {
-          *cuboid = (Cuboid) { i, -1 };
-          most = rows->extent;
-        }
-      for (guint k = 1; k < layout->n_axes; k++)
-        if (k != i && can_be_layers (&layout->axes[k], rows)
-            && rows->extent * layout->axes[k].extent > most)
-          {
-            *cuboid = (Cuboid) { i, k };
-            most = rows->extent * layout->axes[k].extent;
-          }
-    }
-
-  return most;
-}
-
-static void
-init_copy (CuCopy3D            *copy,
-           const MtlCudaLayout *layout,
-           Cuboid               cuboid)
-{
-  *copy = (CuCopy3D) {
-    .src_type = CU_MEMORY_UNIFIED,
-    .dst_type = CU_MEMORY_UNIFIED,
-    .width = layout->axes[0].extent,
-    .height = 1,
-    .depth = 1,
-  };
-  if (cuboid.rows >= 0)
-    {
-      const MtlAxis *rows = &layout->axes[cuboid.rows];
-
-      copy->height = rows->extent;
-      copy->dst_pitch = rows->dest_step;
-      copy->src_pitch = rows->source_step;
-      copy->dst_height = copy->src_height = rows->extent;
-    }
-  if (cuboid.layers >= 0)
-    {
-      const MtlAxis *layers = &layout->axes[cuboid.layers];
-
-      copy->depth = layers->extent;
-      copy->dst_height = layers->dest_step / copy->dst_pitch;
-      copy->src_height = layers->source_step / copy->src_pitch;
-    }
-}
-
-gboolean
-mtl_cuda_plan_copy_3d (const MtlStrided   *dest,
-                       const MtlStrided   *source,
-                       guint64             most,
-                       MtlCudaCopy3DFunc   func,
-                       gpointer            data,
-                       GError            **error)
-{
-  guint64 position[MTL_AXES_MAX] = { 0 };
-  gint64 offsets[2] = { 0, 0 };
-  MtlAxis others[MTL_AXES_MAX];
-  MtlCudaLayout layout;
-  guint n_others = 0;
-  Cuboid cuboid;
-  CuCopy3D copy;
-
-  if (mtl_layout_is_empty (dest->layout))
-    return TRUE;
-  if (dest->layout->item_bits % 8 != 0
-      || !mtl_element_type_equal (dest->type, source->type)
-      || !take_axes (&layout, dest, source, NULL))
-    return FALSE;
-
-  take_bytes (&layout, dest->layout->item_bits / 8, 1);
-  if (layout.n_axes == 0 || layout.axes[0].dest_step != 1 || layout.axes[0].source_step != 1)
-    {
-      /* Bytes that are rows of one */
-      memmove (layout.axes + 1, layout.axes, layout.n_axes * sizeof *layout.axes);
-      layout.axes[0] = mtl_axis (1, 1, 1);
-      layout.n_axes++;
-    }
-  if (mtl_cuda_layout_count (&layout) / layout.axes[0].extent / find_cuboid (&layout, &cuboid)
-      > most)
-    return FALSE;
-
-  for (guint i = layout.n_axes; i-- > 1;)
-    if ((int) i != cuboid.rows && (int) i != cuboid.layers)
-      others[n_others++] = layout.axes[i];
-
-  init_copy (&copy, &layout, cuboid);
-  do
-    {
-      copy.dst_device = layout.dest + (guint64) offsets[0];
-      copy.src_device = layout.source + (guint64) offsets[1];
-      if (!func (&copy, data, error))
-        return FALSE;
-    }
-  while (mtl_axes_go_on (others, n_others, position, offsets));
-
-  return TRUE;
+  return mtl_cuda_layout_take (&layout, dest, NULL, 1, error)
+         && mtl_cuda_job_fill_bytes (&job, &layout, item, dest->layout->item_bits / 8);
 }

@@ -8,6 +8,7 @@ HostKernel *HostKernel::all;
 
 #include "fill.cu"
 #include "convert-any.cu"
+#include "packed.cu"
 #include "rows.cu"
 
 #define N_BYTES 1

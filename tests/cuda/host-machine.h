@@ -17,7 +17,7 @@
 #define LAMBDA
 #define UNROLL
 #define UNROLL_2
-#define UNROLL_4
+#define UNROLL_BY(n)
 #define ROLLED
 
 /* The state of the kernel that this thread runs */
@@ -179,6 +179,12 @@ atomic_or (u64 address,
            u32 value)
 {
   poke<u32> (address, peek<u32> (address) | value);
+}
+
+static inline s64
+keep (s64 x)
+{
+  return x;
 }
 
 static inline u32

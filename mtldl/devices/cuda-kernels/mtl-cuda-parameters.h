@@ -14,7 +14,8 @@ enum
   MTL_CUDA_EACH = 4,    /* items of a thread in the kernels for rows and items */
   MTL_CUDA_CONVERTED = 2, /* items of a thread, or fours of them, that are converted */
   MTL_CUDA_BOX_AXES = 6,
-  MTL_CUDA_PATTERN = 1024,
+  MTL_CUDA_PATTERN = 1024, /* bytes of a fill's item */
+  MTL_CUDA_PACKED_PATTERN = 128,
 };
 
 /* An axis, which has `parts` parts. Part i begins at element i * step, or at `last` if that is less:
@@ -99,6 +100,25 @@ typedef struct
   MtlCudaConversion conversion;
   MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
 } MtlCudaAnyGather;
+
+/* packed, packed_rows: elements of which some have fewer than 8 bits. All addresses and steps are in
+ * bits; those of a fill's source are in the pattern. In packed_rows, the items are eights of the
+ * elements of rows. */
+typedef struct
+{
+  unsigned int n;
+  unsigned int n_axes;
+  unsigned int dest_bits; /* of an element */
+  unsigned int source_bits;
+  unsigned int is_fill;
+  unsigned int converts;
+  unsigned int row_length;
+  unsigned int unused;
+  long long source_step; /* along a row */
+  MtlCudaConversion conversion;
+  unsigned char pattern[MTL_CUDA_PACKED_PATTERN];
+  MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaPacked;
 
 /* rows, reverse, repeat, fill: rows of row_bytes, in pieces at aligned addresses of the destination.
  * All addresses and lengths are multiples of `grain`. */
