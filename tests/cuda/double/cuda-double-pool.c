@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Pools, whose memory is allocated and freed in the order of streams. A pool keeps the bytes of freed
- * memory until it is trimmed, or until somebody waits and it holds more than its threshold. */
+/* Pools, whose memory is allocated and freed in the order of streams. A pool keeps the bytes of
+ * freed memory until it is trimmed, or until somebody waits and its threshold is passed. */
 
 #include "cuda-double-private.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Helpers of the tests of the double of CUDA's driver. They need nothing but the C library, so that
- * they also run on a machine that has only a GPU: over the driver, where MTL_CUDA_LIBRARY is not set.
+ * they also run on a machine that has only a GPU. Without MTL_CUDA_LIBRARY it is the driver's test.
  * Each case is a process of its own. */
 
 #pragma once
@@ -109,7 +109,10 @@ open_library (void)
       printf ("# %s\n", dlerror ());
       exit (path != NULL ? 1 : SKIPPED);
     }
-#define LOAD(name, parameters) cu.name = (CuResult (*) parameters) dlsym (library, #name);
+  is_double = dlsym (library, "cuda_double_violations") != NULL;
+#define LOAD(name, parameters) \
+  cu.name = (CuResult (*) parameters) dlsym (library, #name); \
+  CHECK (!is_double || cu.name != NULL);
   CU_FUNCTIONS (LOAD)
   CU_STRUCT_FUNCTIONS (LOAD)
   CU_OPTIONAL_FUNCTIONS (LOAD)
@@ -117,7 +120,6 @@ open_library (void)
 #define LOAD_CONTROL(name) \
   dbl.name = (__typeof__ (dbl.name)) dlsym (library, "cuda_double_" #name); \
   CHECK (!is_double || dbl.name != NULL);
-  is_double = dlsym (library, "cuda_double_violations") != NULL;
   CONTROLS (LOAD_CONTROL)
 }
 
