@@ -384,7 +384,7 @@ map_memory (int    fd,
 static void
 test_register (void)
 {
-  size_t size = 4 * PAGE;
+  size_t size = 300 * PAGE;
   char *own = map_memory (-1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, size);
   CuAddress device, seen;
   CuStream stream;
