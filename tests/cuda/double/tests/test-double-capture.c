@@ -237,8 +237,10 @@ query_elsewhere (void *data)
 {
   Elsewhere *elsewhere = data;
 
+  MUST (cu.cuCtxPushCurrent_v2 (context));
   EXPECT (CU_CAPTURE_MODE_GLOBAL, exchange_mode (elsewhere->thread_mode));
   elsewhere->result = cu.cuEventQuery (outside);
+  MUST (cu.cuCtxPopCurrent_v2 (NULL));
   return NULL;
 }
 

@@ -348,9 +348,11 @@ test_no_context (void)
 {
   CuAddress address, released;
   CuEvent event, other_event;
-  CuPool pool;
+  CuPoolProps props = { 0 };
+  CuPool pool, other_pool;
   CuStream stream, other;
   CuModule module;
+  CuFunction function;
   CuEnum status, which[] = { CU_POINTER_MEMORY_TYPE };
   CuContext found;
   void *pinned, *host, *out[] = { &status };
@@ -390,12 +392,18 @@ test_no_context (void)
   VIOLATES (CU_INVALID_CONTEXT, cu.cuStreamCreate (&stream, 0));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuEventCreate (&other_event, 0));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuModuleLoadData (&module, ""));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuModuleGetFunction (&function, NULL, ""));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuMemPoolCreate (&other_pool, &props));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuDeviceGetDefaultMemPool (&other_pool, 0));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuMemPoolSetAttribute (pool, CU_POOL_RELEASE_THRESHOLD, &n));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuMemPoolTrimTo (pool, 0));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuMemPoolDestroy (pool));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuThreadExchangeStreamCaptureMode (&status));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuCtxPopCurrent_v2 (NULL));
   MUST (cu.cuEventDestroy_v2 (event));
   MUST (cu.cuStreamDestroy_v2 (other));
   MUST (cu.cuMemFree_v2 (address));
   MUST (cu.cuMemFreeHost (pinned));
-  MUST (cu.cuMemPoolDestroy (pool));
   EXPECT (0, dbl.context_depth ());
 }
 
