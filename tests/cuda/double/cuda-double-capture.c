@@ -361,7 +361,7 @@ cuThreadExchangeStreamCaptureMode (CuEnum *mode)
   CuEnum old = thread_mode;
   CuResult result;
 
-  if (!cd_enter (CD_cuThreadExchangeStreamCaptureMode, CD_CONTEXT, &result))
+  if (!cd_enter (CD_cuThreadExchangeStreamCaptureMode, 0, &result))
     return result;
   if (*mode > CU_CAPTURE_MODE_RELAXED)
     return cd_leave (CU_INVALID_VALUE);

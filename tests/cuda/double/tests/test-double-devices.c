@@ -378,6 +378,7 @@ test_no_context (void)
   MUST (cu.cuEventQuery (event));
   MUST (cu.cuStreamGetCtx (stream, &found));
   MUST (cu.cuStreamIsCapturing (stream, &status));
+  MUST (cu.cuThreadExchangeStreamCaptureMode (&(CuEnum) { CU_CAPTURE_MODE_GLOBAL }));
   MUST (cu.cuPointerGetAttributes (1, which, out, address));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuMemsetD8Async (address, 1, 4, NULL));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuMemsetD8Async (address, 1, 4, CU_PER_THREAD_STREAM));
@@ -398,7 +399,6 @@ test_no_context (void)
   VIOLATES (CU_INVALID_CONTEXT, cu.cuMemPoolSetAttribute (pool, CU_POOL_RELEASE_THRESHOLD, &n));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuMemPoolTrimTo (pool, 0));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuMemPoolDestroy (pool));
-  VIOLATES (CU_INVALID_CONTEXT, cu.cuThreadExchangeStreamCaptureMode (&status));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuCtxPopCurrent_v2 (NULL));
   MUST (cu.cuEventDestroy_v2 (event));
   MUST (cu.cuStreamDestroy_v2 (other));
