@@ -507,6 +507,7 @@ test_value_between_streams (void)
   MUST (cu.cuStreamWaitValue64_v2 (to, device, 1, 0));
   MUST (cu.cuMemsetD32Async (device + 8, 7, 1, from));
   MUST (cu.cuStreamWriteValue64_v2 (from, device, 1, 0));
+  finish (to);
   EXPECT (7, read_word (device + 8, to));
   MUST (cu.cuMemFree_v2 (device));
   MUST (cu.cuStreamDestroy_v2 (from));
