@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The parts of the double of CUDA's driver. All but the functions of the driver and the controls are
- * called with the lock held. */
+/* The parts of the double of CUDA's driver. All but the functions of the driver and the controls
+ * are called with the lock held. */
 
 #pragma once
 
