@@ -251,15 +251,15 @@ test_foreign_copy (void)
   MtlBuffer *buffer;
 
   producer_init (&producer);
-  producer.versioned.dl_tensor.device = (DLDevice) { 2, 0 };
+  producer.versioned.dl_tensor.device = (DLDevice) { MTL_DEVICE_TYPE_ROCM, 0 };
   producer.versioned.dl_tensor.data = (void *) 16;
   producer.shape[0] = G_GINT64_CONSTANT (1) << 44;
   view = import (&producer);
   buffer = mtl_strided_view_get_buffer (view);
 
-  assert_fails (mtl_buffer_copy (buffer, NULL, &error), MTL_ERROR_NOT_HOST_ACCESSIBLE, "(2, 0)");
+  assert_fails (mtl_buffer_copy (buffer, NULL, &error), MTL_ERROR_NOT_HOST_ACCESSIBLE, "(10, 0)");
   assert_fails (mtl_buffer_dup_bytes (buffer, 0, mtl_buffer_get_size (buffer), NULL, &error),
-                MTL_ERROR_NOT_HOST_ACCESSIBLE, "(2, 0)");
+                MTL_ERROR_NOT_HOST_ACCESSIBLE, "(10, 0)");
 }
 
 /* Memory of a device without a backend: described and passed on. The address
@@ -268,7 +268,7 @@ static void
 test_foreign (void)
 {
   static const struct { int type, ordinal; MtlDeviceType known; } cases[] = {
-    { 2, 3, MTL_DEVICE_TYPE_CUDA },
+    { 10, 3, MTL_DEVICE_TYPE_ROCM },
     { 4, 0, MTL_DEVICE_TYPE_OPENCL },
     { 7, 1, MTL_DEVICE_TYPE_VULKAN },
     { 19, 0, MTL_DEVICE_TYPE_UNKNOWN },

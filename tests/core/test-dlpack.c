@@ -51,7 +51,7 @@ test_foreign_device (void)
   Producer producer;
 
   producer_init (&producer);
-  producer.versioned.dl_tensor.device = (DLDevice) { 2, 5 };
+  producer.versioned.dl_tensor.device = (DLDevice) { MTL_DEVICE_TYPE_ROCM, 5 };
   view = mtl_strided_view_new_take_dlpack (&producer.versioned, &error);
   g_assert_no_error (error);
   tensor = mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NONE,
@@ -59,7 +59,7 @@ test_foreign_device (void)
   g_assert_no_error (error);
   g_assert_true (mtl_dlpack_tensor_get_device (tensor) == mtl_strided_view_get_device (view));
   g_assert_cmpint (mtl_device_get_device_type (mtl_dlpack_tensor_get_device (tensor)), ==,
-                   MTL_DEVICE_TYPE_CUDA);
+                   MTL_DEVICE_TYPE_ROCM);
 
   back = mtl_strided_view_new_from_dlpack (tensor, &error);
   g_assert_no_error (error);

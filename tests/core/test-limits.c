@@ -139,12 +139,12 @@ test_import_handles (void)
     { 7, 0x1000, 1, -1, TRUE },
     { 7, 0x1000, G_MAXINT64, 1, FALSE },
     { 7, 0x1000, G_MAXINT64 - 2, 1, TRUE },
-    { 2, 0x1000, 0, -1, TRUE },               /* an address: there may be */
-    { 2, 0x0, 0, 1, FALSE },
-    { 2, G_MAXUINT64, 0, 1, FALSE },
-    { 2, G_MAXUINT64 - 1, 0, 1, FALSE },
-    { 2, G_MAXUINT64 - 2, 0, 1, TRUE },
-    { 2, G_MAXUINT64 - 9, 10, 1, FALSE },
+    { 10, 0x1000, 0, -1, TRUE },               /* an address: there may be */
+    { 10, 0x0, 0, 1, FALSE },
+    { 10, G_MAXUINT64, 0, 1, FALSE },
+    { 10, G_MAXUINT64 - 1, 0, 1, FALSE },
+    { 10, G_MAXUINT64 - 2, 0, 1, TRUE },
+    { 10, G_MAXUINT64 - 9, 10, 1, FALSE },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -172,7 +172,7 @@ test_import_nothing_far_away (void)
   g_autoptr (MtlStridedView) view = NULL;
 
   producer_init_bytes (&producer, 0, 1);
-  producer.versioned.dl_tensor.device = (DLDevice) { 2, 0 };
+  producer.versioned.dl_tensor.device = (DLDevice) { MTL_DEVICE_TYPE_ROCM, 0 };
   producer.versioned.dl_tensor.byte_offset = G_MAXUINT64;
   view = import (&producer);
   g_assert_cmpuint (mtl_strided_view_get_byte_offset (view), ==, 0);
@@ -238,7 +238,7 @@ test_slice_of_unknown_size (void)
   MtlBuffer *buffer;
 
   producer_init (&producer);
-  producer.versioned.dl_tensor.device = (DLDevice) { 2, 0 };
+  producer.versioned.dl_tensor.device = (DLDevice) { MTL_DEVICE_TYPE_ROCM, 0 };
   view = import (&producer);
   buffer = mtl_strided_view_get_buffer (view);
   g_assert_false (mtl_buffer_is_size_known (buffer));
@@ -257,10 +257,10 @@ test_foreign_devices_cannot_wait (void)
   g_autoptr (MtlStridedView) view = NULL;
 
   producer_init (&producer);
-  producer.versioned.dl_tensor.device = (DLDevice) { 2, 3 };
+  producer.versioned.dl_tensor.device = (DLDevice) { MTL_DEVICE_TYPE_ROCM, 3 };
   view = import (&producer);
   assert_refuses (mtl_device_synchronize (mtl_strided_view_get_device (view), NULL, &error),
-                  MTL_ERROR_NOT_SUPPORTED, "(2, 3)");
+                  MTL_ERROR_NOT_SUPPORTED, "(10, 3)");
 }
 
 static void

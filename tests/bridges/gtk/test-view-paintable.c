@@ -701,7 +701,7 @@ foreign_new (void)
   MtlStridedView *view;
 
   managed.dl_tensor.data = data;
-  managed.dl_tensor.device = (DLDevice) { .device_type = MTL_DEVICE_TYPE_CUDA, .device_id = 5 };
+  managed.dl_tensor.device = (DLDevice) { .device_type = MTL_DEVICE_TYPE_ROCM, .device_id = 5 };
   managed.dl_tensor.ndim = 3;
   managed.dl_tensor.dtype = (DLDataType) { .code = 1, .bits = 8, .lanes = 1 };
   managed.dl_tensor.shape = shape;

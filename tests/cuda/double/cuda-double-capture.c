@@ -24,6 +24,7 @@ typedef struct
 } Graph;
 
 static CdCapture *captures; /* those that go on */
+static CdCapture *ended;    /* events may still have been recorded in them */
 static __thread CuEnum thread_mode = CU_CAPTURE_MODE_GLOBAL;
 
 void
@@ -244,6 +245,8 @@ finish (CdCapture *capture)
   while (*link != capture)
     link = &(*link)->next;
   *link = capture->next;
+  capture->next = ended;
+  ended = capture;
   capture->active = false;
   for (CdStream *i = cd_streams; i != NULL; i = i->next)
     if (i->capture == capture)

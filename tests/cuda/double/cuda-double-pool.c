@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REUSE_MULTIPLE 512
-
 /* The bytes of memory that was freed */
 struct CdCached
 {
@@ -291,13 +289,11 @@ take_address (CdPool         *pool,
       CdMemory *memory;
 
       if (!cached->whole || !may_take (stream, cached) || cached->memory->shadow_map == NULL
-          || (cached->memory->size + REUSE_MULTIPLE - 1) / REUSE_MULTIPLE
-               != (size + REUSE_MULTIPLE - 1) / REUSE_MULTIPLE)
+          || cached->memory->size != size)
         continue;
 
       memory = cd_allocate (sizeof *memory);
       *memory = *cached->memory;
-      memory->size = size;
       memory->freed = false;
       memory->reused = true;
       memory->released_clock = NULL;

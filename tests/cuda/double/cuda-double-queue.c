@@ -16,6 +16,7 @@ unsigned cd_delay = UINT_MAX;
 
 static CdClock *host_clock; /* what the host has waited for */
 static uint64_t host_generation;
+static uint64_t n_wants; /* that more is to run than before */
 
 uint64_t
 cd_now (void)
@@ -55,6 +56,7 @@ cd_want (CdStream *stream,
   if (stream->wanted >= position)
     return;
   stream->wanted = position;
+  n_wants++;
   pthread_cond_broadcast (&cd_changed);
 }
 
@@ -253,15 +255,17 @@ want_all (void)
     cd_want (i, i->submitted);
 }
 
+/* Work that waits for other work wants that to run, too. */
 static bool
 run_all (bool *waits_for_value)
 {
+  uint64_t before = n_wants;
   bool progress = false;
 
   for (CdStream *i = cd_streams; i != NULL; i = i->next)
     progress |= run_stream (i, waits_for_value);
 
-  return progress;
+  return progress || n_wants != before;
 }
 
 static void *

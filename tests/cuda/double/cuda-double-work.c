@@ -44,6 +44,18 @@ mistake_of_order (const CdMemory *memory,
   return NULL;
 }
 
+/* Of those that have had an address one after another, the one that the work is for; else the last. */
+static CdMemory *
+owner_in_order (CdMemory     *last,
+                const CdWork *work)
+{
+  for (CdMemory *i = last; i != NULL; i = i->previous)
+    if (mistake_of_order (i, work) == NULL)
+      return i;
+
+  return last;
+}
+
 static void
 note_access (CdMemory *memory,
              CdPoint   point)
@@ -129,6 +141,8 @@ cd_reach (CdWork   *work,
       if (memory == NULL)
         return fail (CU_ILLEGAL_ADDRESS, "there is no memory that the device can access", address,
                      size);
+      if (memory->kind == CD_POOL_MEMORY)
+        memory = owner_in_order (memory, work);
       if (!may_access (memory, work, address, size, access, device))
         return NULL;
       work->reached = memory;
