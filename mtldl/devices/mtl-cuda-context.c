@@ -238,6 +238,49 @@ mtl_cuda_context_record (MtlCudaContext  *self,
   return NULL;
 }
 
+/* Streams for memory that all GPUs reach may be of any of them. */
+static CuContext
+find_other_context (MtlCudaContext *self,
+                    CuStream        stream)
+{
+  gboolean is_default = stream == CU_LEGACY_STREAM || stream == CU_PER_THREAD_STREAM;
+  CuContext context = NULL;
+
+  if (stream == self->stream || stream == self->releases || is_default
+      || self->cu->cuStreamGetCtx (stream, &context) != CU_SUCCESS)
+    return NULL;
+
+  return context != self->context ? context : NULL;
+}
+
+/* An event can only be recorded in streams of its context. */
+static gboolean
+order_from_other_context (MtlCudaContext  *self,
+                          CuContext        context,
+                          CuStream         before,
+                          CuStream         after,
+                          GError         **error)
+{
+  const MtlCudaDriver *cu = self->cu;
+  CuEvent event = NULL;
+  CuResult result = cu->cuCtxPushCurrent_v2 (context);
+
+  if (result == CU_SUCCESS)
+    {
+      result = cu->cuEventCreate (&event, CU_EVENT_BLOCKING | CU_EVENT_NO_TIMING);
+      cu->cuCtxPopCurrent_v2 (NULL);
+    }
+  if (result == CU_SUCCESS)
+    result = cu->cuEventRecord (event, before);
+  if (result == CU_SUCCESS)
+    result = cu->cuStreamWaitEvent (after, event, 0);
+  if (event != NULL)
+    cu->cuEventDestroy_v2 (event);
+
+  return mtl_cuda_context_check (self, result, "let a stream wait for one of another device",
+                                 error);
+}
+
 /* A stream that was told to wait for an event waits for its record, even if it is recorded again
  * before that is reached. */
 gboolean
@@ -246,6 +289,7 @@ mtl_cuda_context_order (MtlCudaContext  *self,
                         CuStream         after,
                         GError         **error)
 {
+  CuContext other;
   gboolean succeeded;
   CuEvent event;
 
@@ -255,6 +299,10 @@ mtl_cuda_context_order (MtlCudaContext  *self,
 
   if (after != self->stream && mtl_cuda_context_is_capturing (self, after))
     return mtl_cuda_context_wait (self, before, NULL, error);
+
+  other = find_other_context (self, before);
+  if (other != NULL)
+    return order_from_other_context (self, other, before, after, error);
 
   event = mtl_cuda_context_record (self, before, error);
   if (event == NULL)

@@ -510,7 +510,9 @@ find_cuda (gint32          device_type,
   if (size > 0)
     return mtl_cuda_device_inspect (address, size, memory, error);
 
-  /* No elements are at any address. */
+  /* No elements are at any address. Some libraries number pinned and managed memory by the GPU. */
+  if (device_type != MTL_DEVICE_TYPE_CUDA)
+    device_ordinal = 0;
   memory->device = mtl_device_get (device_type, device_ordinal, error);
   if (memory->device == NULL)
     return FALSE;
