@@ -196,12 +196,6 @@ end_plan (MtlCudaContext *context,
   return FALSE;
 }
 
-static gboolean
-is_of_bits (const MtlStrided *self)
-{
-  return self->layout->item_bits % 8 != 0;
-}
-
 gboolean
 mtl_cuda_copy_elements (MtlCudaContext    *context,
                         const MtlStrided  *dest,
@@ -216,9 +210,6 @@ mtl_cuda_copy_elements (MtlCudaContext    *context,
   *is_done = FALSE;
   if (!mtl_cuda_work_begin (&work, context, error))
     return FALSE;
-
-  if (is_of_bits (dest) || is_of_bits (source))
-    return TRUE;
 
   if (!g_atomic_int_get (&context->lacks_compiler))
     {
@@ -247,7 +238,7 @@ mtl_cuda_fill_elements (MtlCudaContext    *context,
   if (!mtl_cuda_work_begin (&work, context, error))
     return FALSE;
 
-  if (is_of_bits (dest) || g_atomic_int_get (&context->lacks_compiler))
+  if (g_atomic_int_get (&context->lacks_compiler))
     return TRUE;
 
   succeeded = mtl_cuda_plan_fill (dest, item, launch, &work, &local_error);
