@@ -121,8 +121,8 @@ takes_low_bytes (MtlElementType dest,
              || (dest.bits < 8 && dest.code <= kDLUInt && source.code <= kDLUInt));
 }
 
-static MtlCudaNumber
-describe_number (MtlElementType type)
+MtlCudaNumber
+mtl_cuda_number_describe (MtlElementType type)
 {
   const MtlFloatKind *kind;
   MtlCudaNumber number = {
@@ -189,8 +189,8 @@ mtl_cuda_conversion_init (MtlCudaConversion *self,
                         && (dest.code == kDLComplex || dest.code == kDLBool);
 
   memset (self, 0, sizeof *self);
-  self->dest = describe_number (get_part (dest));
-  self->source = describe_number (get_part (source));
+  self->dest = mtl_cuda_number_describe (get_part (dest));
+  self->source = mtl_cuda_number_describe (get_part (source));
   self->n_dest = dest.code == kDLComplex ? 2 : 1;
   self->n_converted = takes_both ? 2 : 1;
   if (factors != NULL)

@@ -142,6 +142,8 @@ gboolean mtl_cuda_job_fill_bytes   (const MtlCudaJob     *self,
                                     MtlCudaLayout        *layout,
                                     const guint8         *item,
                                     guint                 size);
+/* A number with one lane, not a complex one */
+MtlCudaNumber mtl_cuda_number_describe (MtlElementType        type);
 void     mtl_cuda_conversion_init  (MtlCudaConversion    *self,
                                     MtlElementType        dest,
                                     MtlElementType        source,

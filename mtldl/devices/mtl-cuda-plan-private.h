@@ -44,6 +44,19 @@ gboolean mtl_cuda_plan_fill    (const MtlStrided   *dest,
                                 gpointer            data,
                                 GError            **error);
 
+/* Compares the numbers of two layouts of the same shape as mtl_number_is_close() does, or with
+ * tolerances of 0 as mtl_number_equal(). The launches set the word of 32 bits at the address `result`
+ * to 1 if any two differ; it is 0 before. NOT_SUPPORTED if complex numbers have a tolerance. */
+gboolean mtl_cuda_plan_compare (const MtlStrided   *a,
+                                const MtlStrided   *b,
+                                double              rtol,
+                                double              atol,
+                                gboolean            nans_are_equal,
+                                guint64             result,
+                                MtlCudaLaunchFunc   func,
+                                gpointer            data,
+                                GError            **error);
+
 typedef gboolean (* MtlCudaCopy3DFunc) (const CuCopy3D  *copy,
                                         gpointer         data,
                                         GError         **error);

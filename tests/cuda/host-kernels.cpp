@@ -7,6 +7,7 @@
 HostKernel *HostKernel::all;
 
 #include "fill.cu"
+#include "compare.cu"
 #include "convert-any.cu"
 #include "packed.cu"
 #include "rows.cu"

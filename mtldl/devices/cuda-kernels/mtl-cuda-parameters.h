@@ -120,6 +120,26 @@ typedef struct
   MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
 } MtlCudaPacked;
 
+/* compare: sets the word at `result` to 1 if any two numbers differ. All other addresses and steps
+ * are in bits; a is in the place of the destination. */
+typedef struct
+{
+  unsigned int n;
+  unsigned int n_axes;
+  unsigned int n_a_parts;
+  unsigned int n_b_parts;
+  unsigned int is_unaligned;
+  unsigned int is_exact;
+  unsigned int nans_are_equal;
+  unsigned int unused;
+  double rtol;
+  double atol;
+  unsigned long long result;
+  MtlCudaNumber a;
+  MtlCudaNumber b;
+  MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaCompare;
+
 /* rows, reverse, repeat, fill: rows of row_bytes, in pieces at aligned addresses of the destination.
  * All addresses and lengths are multiples of `grain`. */
 typedef struct
