@@ -63,7 +63,8 @@ import_cuda (const DLTensor        *tensor,
 static gboolean
 is_known_to_cuda (const DLTensor *tensor)
 {
-  return mtl_cuda_device_knows ((guint8 *) tensor->data + tensor->byte_offset);
+  return mtl_cuda_device_knows (tensor->data)
+         || mtl_cuda_device_knows ((guint8 *) tensor->data + tensor->byte_offset);
 }
 
 static MtlStridedView *
