@@ -143,7 +143,7 @@ pass_on (int      ordinal,
   MUST (cu.cuStreamSynchronize (consumer));
   value = peek (ADDRESS (result));
 
-  dbl.quiesce ();
+  await_all_work ();
   exported->deleter (exported);
   g_clear_object (&view);
   await_count (&tensor.n_deleted, 1);
