@@ -31,8 +31,8 @@ typedef struct
 
   guint dest_size; /* bytes of an item */
   guint source_size;
-  const char *module; /* of conversions, or NULL */
-  const char *suffix; /* of the names of its kernels */
+  const char *module; /* for conversions, or NULL */
+  const char *suffix; /* the ends of its kernels' names */
   guint64 source_begin; /* the bytes that may be read */
   guint64 source_end;
 } MtlCudaJob;

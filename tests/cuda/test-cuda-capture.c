@@ -575,7 +575,7 @@ test_captured_elements (void)
   captured_clear (&captured);
 }
 
-/* What needs the host, or memory for a while, is refused. */
+/* Work that needs the host, or memory for a while, is refused. */
 
 static gboolean
 try_upload (MtlBuffer  *buffer,

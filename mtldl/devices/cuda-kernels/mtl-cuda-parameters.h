@@ -8,7 +8,7 @@
 
 enum
 {
-  MTL_CUDA_THREADS = 256, /* of each block */
+  MTL_CUDA_THREADS = 256, /* for each block */
   MTL_CUDA_MAX_AXES = 32,
   MTL_CUDA_SECTOR = 32, /* bytes that memory reads and writes at least */
   MTL_CUDA_EACH = 4,    /* items of a thread in the kernels for rows and items */
@@ -30,7 +30,7 @@ typedef struct
   unsigned int step;
   unsigned int last;
   unsigned int unused;
-  long long dest; /* from an element to the next, in bytes */
+  long long dest; /* the bytes between two elements */
   long long source;
 } MtlCudaAxis;
 
@@ -75,7 +75,7 @@ typedef struct
   unsigned int kind;
   unsigned int bits;
   unsigned int size; /* bytes, at least 1 */
-  MtlCudaFloat format; /* of SMALL */
+  MtlCudaFloat format; /* a bound for SMALL */
 } MtlCudaNumber;
 
 typedef struct
@@ -108,7 +108,7 @@ typedef struct
 {
   unsigned int n;
   unsigned int n_axes;
-  unsigned int dest_bits; /* of an element */
+  unsigned int dest_bits; /* an element takes this */
   unsigned int source_bits;
   unsigned int is_fill;
   unsigned int converts;
@@ -155,7 +155,7 @@ typedef struct
   long long row_bytes;
   unsigned long long source_begin; /* the bytes that may be read */
   unsigned long long source_end;
-  unsigned int pattern[4]; /* of a fill: the bytes at multiples of 16 */
+  unsigned int pattern[4]; /* for a fill: the bytes at multiples of 16 */
   MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
 } MtlCudaRows;
 
@@ -195,7 +195,7 @@ typedef struct
   unsigned int tiles_per_block;
   unsigned int n_axes;
   unsigned int n_channels;
-  unsigned int n_pixels; /* of a tile */
+  unsigned int n_pixels; /* for a tile */
   unsigned int pitch;    /* bytes of a channel in shared memory */
   unsigned int splits;   /* the source is interleaved */
   unsigned int unused;

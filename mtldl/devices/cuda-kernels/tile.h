@@ -20,7 +20,7 @@ struct Tile
     SKEW = SECTOR / (int) sizeof (T),
     PITCH = ((T0 + SKEW) / V) | 1,    /* words; odd, so that threads do not meet in a bank */
     N_ACROSS = T1 / V / 32,
-    N_GROUPS = T0 / V / N_WARPS, /* of a warp: V elements along the first axis */
+    N_GROUPS = T0 / V / N_WARPS, /* for a warp: V elements along the first axis */
     N_MORE = SKEW / V,           /* groups of a skewed tile, one for each warp */
     N_WORDS = T0 / V / 32,
     N_ROWS = T1 / N_WARPS,
