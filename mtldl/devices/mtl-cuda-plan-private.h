@@ -5,8 +5,11 @@
 /* Copies, conversions and fills as launches of the kernels in cuda-kernels/. The planner only looks
  * at layouts and addresses; it needs neither a GPU nor the driver. */
 
+#include "cuda-kernels/mtl-cuda-parameters.h"
 #include "mtl-cuda-abi-private.h"
 #include "mtl-strided-copy-private.h"
+#include "mtl-tally-private.h"
+#include "mtl-tiles-private.h"
 
 G_BEGIN_DECLS
 
@@ -56,6 +59,30 @@ gboolean mtl_cuda_plan_compare (const MtlStrided   *a,
                                 MtlCudaLaunchFunc   func,
                                 gpointer            data,
                                 GError            **error);
+
+/* Computes the statistics of tiles, which are at an address of the GPU, and writes an MtlTally of each
+ * to `results` in the form of MtlCudaTally, in the order of the tiles. `type` is that of the elements,
+ * from which the tiles were made with mtl_tally_get_number_type(). NOT_SUPPORTED for complex numbers. */
+gboolean mtl_cuda_plan_tally   (const MtlTiles     *tiles,
+                                MtlElementType      type,
+                                guint64             results,
+                                MtlCudaLaunchFunc   func,
+                                gpointer            data,
+                                GError            **error);
+
+static inline void
+mtl_cuda_tally_get (const MtlCudaTally *self,
+                    MtlTally           *tally)
+{
+  *tally = (MtlTally) {
+    .least = self->least,
+    .most = self->most,
+    .n_zeros = self->n_zeros,
+    .n_nans = self->n_nans,
+    .n_infinities = self->n_infinities,
+    .parts = { { self->n, self->mean, self->rest, self->squares } },
+  };
+}
 
 typedef gboolean (* MtlCudaCopy3DFunc) (const CuCopy3D  *copy,
                                         gpointer         data,

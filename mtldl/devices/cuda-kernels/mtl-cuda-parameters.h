@@ -140,6 +140,58 @@ typedef struct
   MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
 } MtlCudaCompare;
 
+/* tally: writes the statistics of tiles to the destination, each as an MtlCudaTally: those of
+ * mtl-tally-kernels-private.h of numbers that are not complex. Addresses of the source and steps are
+ * in bits, and axes in the order of MtlTiles. */
+
+enum
+{
+  MTL_CUDA_TALLY_LANES = 16,
+  MTL_CUDA_TALLY_SHARED = 24 * 1024,
+};
+
+typedef struct
+{
+  long long least;
+  long long most;
+  unsigned long long n_zeros;
+  unsigned long long n_nans;
+  unsigned long long n_infinities;
+  unsigned long long n; /* finite numbers */
+  double mean;
+  double rest;
+  double squares;
+} MtlCudaTally;
+
+enum
+{
+  MTL_CUDA_TALLY_BOOL,
+  MTL_CUDA_TALLY_SMALL, /* integers of up to 16 bits */
+  MTL_CUDA_TALLY_LARGE,
+  MTL_CUDA_TALLY_REAL,
+};
+
+typedef struct
+{
+  unsigned long long extent;
+  long long step;
+  unsigned int part; /* elements of a tile */
+  unsigned int n_parts;
+} MtlCudaTallyAxis;
+
+typedef struct
+{
+  unsigned int n_tiles;
+  unsigned int n_axes;
+  unsigned int kind;
+  unsigned int is_signed;
+  unsigned int has_large; /* numbers may be too large to be squared */
+  unsigned int is_unaligned;
+  unsigned long long bias; /* between an integer and its key */
+  MtlCudaNumber number;    /* as it is in memory */
+  MtlCudaTallyAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaTallies;
+
 /* rows, reverse, repeat, fill: rows of row_bytes, in pieces at aligned addresses of the destination.
  * All addresses and lengths are multiples of `grain`. */
 typedef struct
