@@ -5,8 +5,8 @@
        cuda-kernels.py --ptxas FOLDER  assembles them for every GPU that a ptxas below the folder
                                        knows, prints what they take, and fails if a kernel spills
 
-The compiler is clang 19, or the one that CUDA_CLANG names; no toolkit of NVIDIA's is needed. PTX 6.0
-for sm_50 is what all drivers from CUDA 11.2 on take. ptxas is in the wheel nvidia-cuda-nvcc; it is
+The compiler is clang 19, or the one that CUDA_CLANG names; it needs nothing of NVIDIA's. All
+drivers from CUDA 11.2 on take PTX 6.0 for sm_50. ptxas, which is in the wheel nvidia-cuda-nvcc, is
 only needed to check.
 """
 

@@ -48,8 +48,9 @@ gboolean mtl_cuda_plan_fill    (const MtlStrided   *dest,
                                 GError            **error);
 
 /* Compares the numbers of two layouts of the same shape as mtl_number_is_close() does, or with
- * tolerances of 0 as mtl_number_equal(). The launches set the word of 32 bits at the address `result`
- * to 1 if any two differ; it is 0 before. NOT_SUPPORTED if complex numbers have a tolerance. */
+ * tolerances of 0 as mtl_number_equal(). The launches set the word of 32 bits at the address
+ * `result` to 1 if any two differ; it is 0 before. NOT_SUPPORTED if complex numbers have a
+ * tolerance. */
 gboolean mtl_cuda_plan_compare (const MtlStrided   *a,
                                 const MtlStrided   *b,
                                 double              rtol,
@@ -60,9 +61,10 @@ gboolean mtl_cuda_plan_compare (const MtlStrided   *a,
                                 gpointer            data,
                                 GError            **error);
 
-/* Computes the statistics of tiles, which are at an address of the GPU, and writes an MtlTally of each
- * to `results` in the form of MtlCudaTally, in the order of the tiles. `type` is that of the elements,
- * from which the tiles were made with mtl_tally_get_number_type(). NOT_SUPPORTED for complex numbers. */
+/* Computes the statistics of tiles, whose data are an address of the GPU. Writes an MtlCudaTally for
+ * each to the address `results`, in the order of the tiles. `type` is that of the elements, and the
+ * tiles are of the type that mtl_tally_get_number_type() returns for it. NOT_SUPPORTED for complex
+ * numbers. */
 gboolean mtl_cuda_plan_tally   (const MtlTiles     *tiles,
                                 MtlElementType      type,
                                 guint64             results,

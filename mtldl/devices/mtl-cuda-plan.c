@@ -429,7 +429,8 @@ plan_reverse (const MtlCudaJob    *job,
 
   moved.source += (guint64) mtl_axis_get_reach (&layout->axes[0], 1);
   init_rows (&rows, job, layout, TRUE, 16);
-  return mtl_cuda_job_launch_named (job, &moved, "rows", "reverse", mtl_cuda_count_blocks (rows.n), &rows, sizeof rows);
+  return mtl_cuda_job_launch_named (job, &moved, "rows", "reverse",
+                                    mtl_cuda_count_blocks (rows.n), &rows, sizeof rows);
 }
 
 /* Rows that repeat an item each */
@@ -440,7 +441,8 @@ plan_repeat (const MtlCudaJob    *job,
   MtlCudaRows rows;
 
   init_rows (&rows, job, layout, TRUE, 16);
-  return mtl_cuda_job_launch_named (job, layout, "rows", "repeat", mtl_cuda_count_blocks (rows.n), &rows, sizeof rows);
+  return mtl_cuda_job_launch_named (job, layout, "rows", "repeat",
+                                    mtl_cuda_count_blocks (rows.n), &rows, sizeof rows);
 }
 
 static MtlCudaFamily
@@ -513,7 +515,8 @@ static gboolean
 plan_raw (const MtlCudaJob    *job,
           const MtlCudaLayout *layout)
 {
-  gboolean takes_runs = mtl_cuda_job_has_runs (job, layout) && layout->axes[0].source_step == job->source_size;
+  gboolean takes_runs = mtl_cuda_job_has_runs (job, layout)
+                        && layout->axes[0].source_step == job->source_size;
   MtlCudaFamily family = mtl_cuda_plan_forced;
 
   if (!suits_raw (job, layout, family))
@@ -627,7 +630,8 @@ plan_fill_rows (const MtlCudaJob    *job,
     pattern[i] = fill->item[(i + fill->item_size - fill->phase) % fill->item_size];
   init_rows (&rows, job, layout, mtl_cuda_job_has_runs (job, layout), 16);
   memcpy (rows.pattern, pattern, sizeof pattern);
-  return mtl_cuda_job_launch_named (job, layout, "fill", "fill", mtl_cuda_count_blocks (rows.n), &rows, sizeof rows);
+  return mtl_cuda_job_launch_named (job, layout, "fill", "fill", mtl_cuda_count_blocks (rows.n),
+                                    &rows, sizeof rows);
 }
 
 /* The steps of the source are places in the pattern. */
@@ -645,8 +649,8 @@ plan_fill_pattern (const MtlCudaJob    *job,
   memcpy (params.pattern, fill->item, MIN (fill->item_size, sizeof params.pattern));
   for (guint i = 0; i < layout->n_axes; i++)
     mtl_cuda_axis_init (&params.axes[i], &layout->axes[i], 1);
-  return mtl_cuda_job_launch_named (job, layout, "fill", "fill_pattern", mtl_cuda_count_blocks (params.n), &params,
-                       sizeof params);
+  return mtl_cuda_job_launch_named (job, layout, "fill", "fill_pattern",
+                                    mtl_cuda_count_blocks (params.n), &params, sizeof params);
 }
 
 /* Checks that an item is the same in all words that contain it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Statistics of tiles of numbers, to the bit as on the host: N_LANES threads take a tile, whose sums
- * they keep apart as the host's vectors do. The host then adds up the tiles. */
+/* Statistics of tiles of numbers, to the bit as on the host. N_LANES threads take a tile, and keep as
+ * many sums apart as the host's vectors do. The host adds up the tiles. */
 
 #include "any-numbers.h"
 
