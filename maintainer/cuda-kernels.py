@@ -70,6 +70,7 @@ def modules():
 def shorten(text):
     """Leaves out what only people read: four fifths of the size remain."""
     text = re.sub(r'\b\w+_param_(\d+)\b', r'p\1', text)
+    text = re.sub(r'\$L__BB(\d+_\d+)', r'L\1', text)
     lines = (re.sub(r'\s*//.*', '', line) for line in text.splitlines())
     lines = (re.sub(r'[ \t]+', ' ', line).strip() for line in lines)
     return ('// Made by maintainer/cuda-kernels.py\n' + '\n'.join(line for line in lines if line)

@@ -255,8 +255,8 @@ static void
 draw_limits (void)
 {
   mtl_cuda_plan_forced = happens (60) ? pick (0, MTL_CUDA_N_FAMILIES - 1) : MTL_CUDA_CHOSEN;
-  mtl_cuda_plan_most = happens (15) ? pick (1, 4000) : (guint64) 1 << 30;
-  mtl_cuda_plan_box_elements = happens (50) ? 16 << pick (0, 9) : 0;
+  mtl_cuda_plan_most = happens (15) ? (guint64) pick (1, 4000) : (guint64) 1 << 30;
+  mtl_cuda_plan_box_elements = happens (50) ? 16u << pick (0, 9) : 0;
 }
 
 /* Memory of the host and of the GPU with the same bytes */
@@ -369,7 +369,8 @@ static void
 test_transposes (void)
 {
   gsize n_cases = get_number ("MTL_TEST_CASES", 10000);
-  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC / 2;
+  gint64 deadline = g_get_monotonic_time ()
+                    + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC / 2;
   gsize n = 0;
 
   for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
@@ -415,7 +416,8 @@ static void
 test_channels (void)
 {
   gsize n_cases = get_number ("MTL_TEST_CASES", 10000);
-  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC / 2;
+  gint64 deadline = g_get_monotonic_time ()
+                    + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC / 2;
   gsize n = 0;
 
   for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
@@ -486,7 +488,8 @@ static void
 test_fills (void)
 {
   gsize n_cases = get_number ("MTL_TEST_CASES", 3000);
-  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC / 2;
+  gint64 deadline = g_get_monotonic_time ()
+                    + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC / 2;
   gsize n = 0;
 
   for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
