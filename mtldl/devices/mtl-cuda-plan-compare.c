@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* Comparisons of numbers */
+/* Comparisons and statistics of numbers */
 
 #include "mtl-cuda-plan-layout-private.h"
 #include "mtl-error.h"
@@ -139,4 +139,85 @@ mtl_cuda_plan_compare (const MtlStrided   *a,
 
   return take_common_axes (&layout, a, b, error)
          && mtl_cuda_job_split (&self.job, &layout, plan_compare);
+}
+
+/* Statistics */
+
+static void
+set_kind (MtlCudaTallies *params,
+          MtlElementType  type)
+{
+  params->number = mtl_cuda_number_describe (type);
+  params->kind = MTL_CUDA_TALLY_REAL;
+  params->has_large = type.code == kDLFloat && type.bits == 64;
+  if (type.code == kDLBool)
+    params->kind = MTL_CUDA_TALLY_BOOL;
+  else if (type.code == kDLInt || type.code == kDLUInt)
+    {
+      params->kind = type.bits <= 16 ? MTL_CUDA_TALLY_SMALL : MTL_CUDA_TALLY_LARGE;
+      params->is_signed = type.code == kDLInt;
+      params->bias = type.code == kDLUInt && type.bits == 64 ? (guint64) 1 << 63 : 0;
+    }
+}
+
+static gboolean
+launch_tallies (const MtlCudaJob     *job,
+                const MtlCudaLayout  *layout,
+                const MtlCudaTallies *params)
+{
+  MtlCudaLaunch launch = {
+    .module = "tally",
+    .kernel = "tally",
+    .grid = mtl_cuda_divide_up ((guint64) params->n_tiles * MTL_CUDA_TALLY_LANES,
+                                MTL_CUDA_THREADS),
+    .block = MTL_CUDA_THREADS,
+    .shared_bytes = MTL_CUDA_TALLY_SHARED,
+    .dest = layout->dest,
+    .source = layout->source,
+    .params = params,
+    .params_size = sizeof *params,
+  };
+
+  return job->func (&launch, job->data, job->error);
+}
+
+gboolean
+mtl_cuda_plan_tally (const MtlTiles     *tiles,
+                     MtlElementType      type,
+                     guint64             results,
+                     MtlCudaLaunchFunc   func,
+                     gpointer            data,
+                     GError            **error)
+{
+  const MtlCudaJob job = { .func = func, .data = data, .error = error };
+  MtlCudaTallies params = { .n_axes = tiles->n_axes };
+  MtlCudaLayout layout = {
+    .n_axes = 0,
+    .dest = results,
+    .source = (guint64) (guintptr) tiles->data * 8 + (guint64) tiles->bit,
+  };
+  guint64 alignment = layout.source;
+
+  if (type.code == kDLComplex || tiles->n_tiles > G_MAXINT32
+      || tiles->n_axes > MTL_CUDA_MAX_AXES)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "A GPU computes statistics of real numbers along at most %d axes",
+                   MTL_CUDA_MAX_AXES);
+      return FALSE;
+    }
+
+  set_kind (&params, type);
+  params.n_tiles = tiles->n_tiles;
+  for (guint i = 0; i < tiles->n_axes; i++)
+    {
+      params.axes[i].extent = tiles->axes[i].extent;
+      params.axes[i].step = tiles->axes[i].steps[0];
+      params.axes[i].part = tiles->parts[i];
+      params.axes[i].n_parts = mtl_cuda_divide_up (tiles->axes[i].extent, tiles->parts[i]);
+      alignment |= (guint64) tiles->axes[i].steps[0];
+    }
+  params.is_unaligned = alignment % (8 * params.number.size) != 0;
+
+  return launch_tallies (&job, &layout, &params);
 }

@@ -288,16 +288,16 @@ plan_any (const MtlCudaJob    *job,
       || !mtl_cuda_layout_aligned (layout, 0, 1, params->conversion.source.size);
   for (guint i = 0; i < layout->n_axes; i++)
     mtl_cuda_axis_init (&params->axes[i], &layout->axes[i], 1);
-  return mtl_cuda_job_launch_named (job, layout, "convert_any", "gather_any", mtl_cuda_count_blocks (params->n), params,
-                       sizeof *params);
+  return mtl_cuda_job_launch_named (job, layout, "convert_any", "gather_any",
+                                    mtl_cuda_count_blocks (params->n), params, sizeof *params);
 }
 
 gboolean
-mtl_cuda_job_convert (MtlCudaJob          *job,
-         MtlCudaLayout       *layout,
-         MtlElementType       dest,
-         MtlElementType       source,
-         const double        *factors)
+mtl_cuda_job_convert (MtlCudaJob     *job,
+                      MtlCudaLayout  *layout,
+                      MtlElementType  dest,
+                      MtlElementType  source,
+                      const double   *factors)
 {
   AnyConversion any;
 

@@ -12,6 +12,8 @@ HostKernel *HostKernel::all;
 #include "packed.cu"
 #include "rows.cu"
 
+#include "tally.cu"
+
 #define N_BYTES 1
 #include "copy.cu"
 #undef N_BYTES

@@ -255,8 +255,8 @@ static void
 draw_limits (void)
 {
   mtl_cuda_plan_forced = happens (60) ? pick (0, MTL_CUDA_N_FAMILIES - 1) : MTL_CUDA_CHOSEN;
-  mtl_cuda_plan_most = happens (15) ? pick (1, 4000) : (guint64) 1 << 30;
-  mtl_cuda_plan_box_elements = happens (50) ? 16 << pick (0, 9) : 0;
+  mtl_cuda_plan_most = happens (15) ? (guint64) pick (1, 4000) : (guint64) 1 << 30;
+  mtl_cuda_plan_box_elements = happens (50) ? 16u << pick (0, 9) : 0;
 }
 
 /* Memory of the host and of the GPU with the same bytes */
@@ -344,7 +344,7 @@ static void
 test_copies (void)
 {
   gsize n_cases = get_number ("MTL_TEST_CASES", 10000);
-  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 2) * G_USEC_PER_SEC;
+  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC;
   gsize n = 0;
 
   for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
@@ -364,12 +364,13 @@ test_copies (void)
   g_test_message ("%" G_GSIZE_FORMAT " random copies", n);
 }
 
-/* Two axes, each contiguous on one side, with distances of any alignment: large enough for tiles. */
+/* Two axes, each contiguous on one side, with any distances between rows: large enough for tiles */
 static void
 test_transposes (void)
 {
   gsize n_cases = get_number ("MTL_TEST_CASES", 10000);
-  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC;
+  gint64 deadline = g_get_monotonic_time ()
+                    + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC / 2;
   gsize n = 0;
 
   for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
@@ -415,7 +416,8 @@ static void
 test_channels (void)
 {
   gsize n_cases = get_number ("MTL_TEST_CASES", 10000);
-  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC;
+  gint64 deadline = g_get_monotonic_time ()
+                    + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC / 2;
   gsize n = 0;
 
   for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
@@ -486,7 +488,8 @@ static void
 test_fills (void)
 {
   gsize n_cases = get_number ("MTL_TEST_CASES", 3000);
-  gint64 deadline = g_get_monotonic_time () + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC;
+  gint64 deadline = g_get_monotonic_time ()
+                    + get_number ("MTL_TEST_SECONDS", 1) * G_USEC_PER_SEC / 2;
   gsize n = 0;
 
   for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
@@ -878,6 +881,145 @@ test_comparisons (void)
   g_assert_cmpuint (n_close, <, n - n / 10);
 }
 
+/* Statistics */
+
+/* Tiles of the GPU, and the tallies of which there is room for one more */
+typedef struct
+{
+  Gpu *gpu;
+  MtlCudaTally *tallies;
+  gsize size;
+} Tallies;
+
+#define TALLIES_ADDRESS POW2 (20)
+
+static void *
+reach_tallies (void               *context,
+               unsigned long long  address,
+               size_t              size,
+               int                 is_write)
+{
+  Tallies *tallies = context;
+
+  if (is_write)
+    {
+      g_assert_cmpuint (address - TALLIES_ADDRESS + size, <=, tallies->size);
+      return (guint8 *) tallies->tallies + (address - TALLIES_ADDRESS);
+    }
+
+  return reach (tallies->gpu, address, size, is_write);
+}
+
+static gboolean
+run_tallies (const MtlCudaLaunch  *launch,
+             gpointer              data,
+             GError              **error)
+{
+  const CudaDoubleKernel *kernel = cuda_double_find_kernel (launch->kernel);
+  guint64 dest = launch->dest, source = launch->source;
+  void *params[] = { &dest, &source, (gpointer) launch->params };
+
+  g_assert_cmpuint (kernel->param_sizes[2], ==, launch->params_size);
+  g_hash_table_add (all_kernels, g_strdup (launch->kernel));
+  kernel->run (launch->grid, 1, 1, launch->block, launch->shared_bytes, params, reach_tallies,
+               data);
+  return TRUE;
+}
+
+/* Makes most numbers finite: equal, usual or very large ones. */
+static void
+draw_sample (Memory     *memory,
+             const Case *layouts)
+{
+  MtlElementType type = layouts->source.type;
+  guint size = MAX (type.bits / 8, 1);
+  gsize first = layouts->source.start / 8 % size;
+  gsize n = (memory->gpu.source.size - first) / size;
+  int kind = pick (0, 4);
+
+  if (type.bits < 8 || kind == 0)
+    {
+      draw_numbers (memory, layouts);
+      return;
+    }
+  for (gsize i = 0; i < n; i++)
+    {
+      double x = kind == 1 ? 3 : g_test_rand_double_range (-100, 100);
+      MtlNumber number = mtl_number_from_double (kind == 2 ? ldexp (x, 1016) : x);
+
+      if (type.code == kDLInt || type.code == kDLUInt)
+        number = mtl_number_from_int64 (kind == 1 ? 3 : draw_integer ());
+      if (kind == 3 && happens (1))
+        number = mtl_number_from_double (INFINITY);
+      mtl_number_store (number, type, memory->gpu.source.host + first + i * size, 0);
+    }
+}
+
+static void
+check_tallies (MtlElementType type)
+{
+  const MtlElementType number_type = mtl_tally_get_number_type (type);
+  const MtlTallyFunc func = mtl_tally_get_kernels ()->of[mtl_convert_type_of (number_type)];
+  guint8 numbers[MTL_TILE_BYTES] __attribute__ ((aligned (64)));
+  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  g_auto (Memory) memory = { NULL };
+  g_autofree MtlCudaTally *results = NULL;
+  g_autoptr (GError) error = NULL;
+  MtlTiles tiles, gpu_tiles;
+  MtlStrided strided;
+  Tallies tallies;
+  Case layouts;
+
+  layouts.dest.type = layouts.source.type = type;
+  draw_sides (&layouts);
+  memory_init (&memory, &layouts);
+  draw_sample (&memory, &layouts);
+  get_layout (&layouts, &layouts.source, &layout);
+  strided = get_strided (&layouts.source, &layout, (guintptr) memory.gpu.source.host);
+  mtl_tiles_init (&tiles, &strided, number_type);
+  strided = get_strided (&layouts.source, &layout, memory.gpu.source.address);
+  mtl_tiles_init (&gpu_tiles, &strided, number_type);
+
+  results = g_new (MtlCudaTally, tiles.n_tiles);
+  tallies = (Tallies) { &memory.gpu, results, tiles.n_tiles * sizeof *results };
+  mtl_cuda_plan_tally (&gpu_tiles, type, TALLIES_ADDRESS, run_tallies, &tallies, &error);
+  g_assert_no_error (error);
+  for (gint64 i = 0; i < tiles.n_tiles; i++)
+    {
+      MtlTally expected, tally;
+      gsize n;
+      const guint8 *data = mtl_tiles_get (&tiles, i, numbers, &n);
+
+      func (&expected, data, n);
+      mtl_cuda_tally_get (&results[i], &tally);
+      g_assert_cmpint (tally.least, ==, expected.least);
+      g_assert_cmpint (tally.most, ==, expected.most);
+      g_assert_cmpuint (tally.n_zeros, ==, expected.n_zeros);
+      g_assert_cmpuint (tally.n_nans, ==, expected.n_nans);
+      g_assert_cmpuint (tally.n_infinities, ==, expected.n_infinities);
+      g_assert_cmpmem (&tally.parts[0], sizeof tally.parts[0],
+                       &expected.parts[0], sizeof expected.parts[0]);
+    }
+}
+
+static void
+test_tallies (void)
+{
+  gint64 deadline = g_get_monotonic_time ()
+                    + get_number ("MTL_TEST_SECONDS", 0) * G_USEC_PER_SEC;
+  gsize n = 0;
+
+  do
+    for (guint i = 0; i < N_TYPES; i++)
+      if (get_type (i).code != kDLComplex)
+        {
+          check_tallies (get_type (i));
+          n++;
+        }
+  while (n < 200 || g_get_monotonic_time () < deadline);
+  g_test_message ("the tiles of %" G_GSIZE_FORMAT " layouts", n);
+}
+
 /* Copies without kernels */
 
 /* Does by definition what the driver does. */
@@ -1124,7 +1266,7 @@ test_all_kernels (void)
 {
   static const char *const names[] = {
     "rows_4", "rows_8", "rows_16", "reverse", "repeat", "fill", "fill_pattern",
-    "gather_any", "packed", "packed_rows", "compare",
+    "gather_any", "packed", "packed_rows", "compare", "tally",
     "gather_1", "gather_2", "gather_4", "gather_8", "gather_16",
     "box_1", "box_2", "box_4", "box_8", "box_16",
     "tile_1", "tile_2", "tile_4", "tile_8", "pixels_1", "pixels_2", "pixels_4", "pixels_8",
@@ -1154,6 +1296,7 @@ main (int    argc,
   g_test_add_func ("/cuda/plan/packed-conversions", test_packed_conversions);
   g_test_add_func ("/cuda/plan/packed-scaled", test_packed_scaled);
   g_test_add_func ("/cuda/plan/comparisons", test_comparisons);
+  g_test_add_func ("/cuda/plan/tallies", test_tallies);
   g_test_add_func ("/cuda/plan/copies-3d", test_copies_3d);
   g_test_add_func ("/cuda/plan/errors", test_errors);
   g_test_add_func ("/cuda/plan/many-elements", test_many_elements);

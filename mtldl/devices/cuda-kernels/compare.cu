@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Comparisons of numbers of any two types, by the rules of mtl_number_is_close(). Addresses and steps
- * are in bits; the first operand is in the place of the destination. */
+/* Comparisons of numbers of any two types, by the rules of mtl_number_is_close(). Addresses and
+ * steps are in bits; the first operand is in the place of the destination. */
 
 #include "any-numbers.h"
 

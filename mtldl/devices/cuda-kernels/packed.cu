@@ -100,8 +100,8 @@ move_elements (const MtlCudaPacked &p,
     }
 }
 
-/* Rows of the destination that begin with a byte. A thread takes 8 elements, which fill whole bytes;
- * only at the end of a row there are fewer, and maybe a part of a byte. */
+/* Rows of the destination that begin with a byte. A thread takes 8 elements, which fill whole bytes.
+ * At the end of a row there may be fewer, and a part of a byte. */
 DEVICE void
 move_eights (const MtlCudaPacked &p,
              u64                  dest,

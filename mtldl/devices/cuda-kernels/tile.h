@@ -3,8 +3,9 @@
 #pragma once
 
 /* Transposes: tiles of T0 by T1 elements, of which the T0 are contiguous in the destination and the
- * T1 in the source. All tiles are whole. Rows of a skewed tile have up to a sector of elements more,
- * and begin with a sector of the destination, except at the ends of the axis. */
+ * T1 in the source. All tiles are whole. A skewed tile has up to a sector of elements more along
+ * T0, and each of its rows begins with a sector of the destination, except at the ends of the
+ * axis. */
 
 #include "machine.h"
 
