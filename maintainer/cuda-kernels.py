@@ -5,8 +5,8 @@
        cuda-kernels.py --ptxas FOLDER  assembles them for every GPU that a ptxas below the folder
                                        knows, prints what they take, and fails if a kernel spills
 
-The compiler is clang 19, or the one that CUDA_CLANG names; no toolkit of NVIDIA's is needed. PTX 6.0
-for sm_50 is what all drivers from CUDA 11.2 on take. ptxas is in the wheel nvidia-cuda-nvcc; it is
+The compiler is clang 19, or the one that CUDA_CLANG names; it needs nothing of NVIDIA's. All
+drivers from CUDA 11.2 on take PTX 6.0 for sm_50. ptxas, which is in the wheel nvidia-cuda-nvcc, is
 only needed to check.
 """
 
@@ -70,6 +70,7 @@ def modules():
 def shorten(text):
     """Leaves out what only people read: four fifths of the size remain."""
     text = re.sub(r'\b\w+_param_(\d+)\b', r'p\1', text)
+    text = re.sub(r'\$L__BB(\d+_\d+)', r'L\1', text)
     lines = (re.sub(r'\s*//.*', '', line) for line in text.splitlines())
     lines = (re.sub(r'[ \t]+', ' ', line).strip() for line in lines)
     return ('// Made by maintainer/cuda-kernels.py\n' + '\n'.join(line for line in lines if line)

@@ -348,20 +348,23 @@ mtl_cuda_copy_from_peer (MtlCudaContext  *context,
                          gsize            size,
                          GError         **error)
 {
-  g_auto (MtlCudaScope) source_scope = { NULL };
-  g_auto (MtlCudaScope) scope = { NULL };
+  const char *what = "copy memory of another device";
+  g_auto (MtlCudaWork) source_work = { { NULL } };
+  g_auto (MtlCudaWork) work = { { NULL } };
 
-  return mtl_cuda_scope_enter (&source_scope, source_context, error)
-         && mtl_cuda_context_order (source_context, source_context->stream, context->stream, error)
-         && mtl_cuda_scope_enter (&scope, context, error)
+  return mtl_cuda_work_begin (&source_work, source_context, error)
+         && mtl_cuda_work_begin (&work, context, error)
+         && mtl_cuda_work_check_runs (&source_work, what, error)
+         && mtl_cuda_work_check_runs (&work, what, error)
+         && mtl_cuda_context_order (source_context, source_work.stream, work.stream, error)
          && mtl_cuda_context_check (context,
                                     context->cu->cuMemcpyPeerAsync (to_address (dest),
                                                                     context->context,
                                                                     to_address (source),
                                                                     source_context->context, size,
-                                                                    context->stream),
+                                                                    work.stream),
                                     "copy memory from another device", error)
-         && mtl_cuda_context_order (context, context->stream, source_context->stream, error);
+         && mtl_cuda_context_order (context, work.stream, source_work.stream, error);
 }
 
 static gboolean

@@ -439,8 +439,16 @@ mtl_cuda_device_synchronize_stream (MtlDevice     *device,
   MtlCudaContext *context = get_context (device);
   g_auto (MtlCudaScope) scope = { NULL };
 
-  return mtl_cuda_scope_enter (&scope, context, error)
-         && mtl_cuda_context_wait (context, to_stream (stream), cancellable, error);
+  if (!mtl_cuda_scope_enter (&scope, context, error))
+    return FALSE;
+
+  if (!mtl_cuda_context_is_capturing (context, to_stream (stream)))
+    return mtl_cuda_context_wait (context, to_stream (stream), cancellable, error);
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The stream 0x%" G_GINT64_MODIFIER "x of “%s” captures a graph, whose work begins"
+               " later: wait after the capture", stream, mtl_device_get_name (device));
+  return FALSE;
 }
 
 /* An event is a number in pinned memory, which the host and the GPU read and write. */
@@ -746,15 +754,6 @@ mtl_cuda_device_takes_tensors (void)
 {
   return mtl_cuda_device_get (MTL_DEVICE_TYPE_CUDA_HOST, 0) != NULL
          || !mtl_cuda_driver_check_process (NULL);
-}
-
-gboolean
-mtl_cuda_device_knows (gpointer address)
-{
-  const MtlCudaDriver *cu = mtl_cuda_driver_get ();
-  MtlCudaPlace place;
-
-  return cu == NULL || mtl_cuda_memory_find (cu, address, &place);
 }
 
 gboolean

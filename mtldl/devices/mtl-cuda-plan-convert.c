@@ -121,8 +121,8 @@ takes_low_bytes (MtlElementType dest,
              || (dest.bits < 8 && dest.code <= kDLUInt && source.code <= kDLUInt));
 }
 
-static MtlCudaNumber
-describe_number (MtlElementType type)
+MtlCudaNumber
+mtl_cuda_number_describe (MtlElementType type)
 {
   const MtlFloatKind *kind;
   MtlCudaNumber number = {
@@ -189,8 +189,8 @@ mtl_cuda_conversion_init (MtlCudaConversion *self,
                         && (dest.code == kDLComplex || dest.code == kDLBool);
 
   memset (self, 0, sizeof *self);
-  self->dest = describe_number (get_part (dest));
-  self->source = describe_number (get_part (source));
+  self->dest = mtl_cuda_number_describe (get_part (dest));
+  self->source = mtl_cuda_number_describe (get_part (source));
   self->n_dest = dest.code == kDLComplex ? 2 : 1;
   self->n_converted = takes_both ? 2 : 1;
   if (factors != NULL)
@@ -288,16 +288,16 @@ plan_any (const MtlCudaJob    *job,
       || !mtl_cuda_layout_aligned (layout, 0, 1, params->conversion.source.size);
   for (guint i = 0; i < layout->n_axes; i++)
     mtl_cuda_axis_init (&params->axes[i], &layout->axes[i], 1);
-  return mtl_cuda_job_launch_named (job, layout, "convert_any", "gather_any", mtl_cuda_count_blocks (params->n), params,
-                       sizeof *params);
+  return mtl_cuda_job_launch_named (job, layout, "convert_any", "gather_any",
+                                    mtl_cuda_count_blocks (params->n), params, sizeof *params);
 }
 
 gboolean
-mtl_cuda_job_convert (MtlCudaJob          *job,
-         MtlCudaLayout       *layout,
-         MtlElementType       dest,
-         MtlElementType       source,
-         const double        *factors)
+mtl_cuda_job_convert (MtlCudaJob     *job,
+                      MtlCudaLayout  *layout,
+                      MtlElementType  dest,
+                      MtlElementType  source,
+                      const double   *factors)
 {
   AnyConversion any;
 

@@ -31,8 +31,8 @@ typedef struct
 
   guint dest_size; /* bytes of an item */
   guint source_size;
-  const char *module; /* of conversions, or NULL */
-  const char *suffix; /* of the names of its kernels */
+  const char *module; /* for conversions, or NULL */
+  const char *suffix; /* the ends of its kernels' names */
   guint64 source_begin; /* the bytes that may be read */
   guint64 source_end;
 } MtlCudaJob;
@@ -44,13 +44,17 @@ mtl_cuda_divide_up (guint64 a,
   return (a + b - 1) / b;
 }
 
+/* Finds a product and a shift that divide numbers below 2^31. */
+void     mtl_cuda_set_divisor      (guint32               divisor,
+                                    guint32              *magic,
+                                    guint32              *shift);
 void     mtl_cuda_axis_init        (MtlCudaAxis          *self,
                                     const MtlAxis        *axis,
                                     guint                 step);
 
-/* Takes the axes of at least one element, sorted by the steps of the destination, the largest first,
- * and flipped, but not merged. The unit is 1 for bytes, or 8 for bits, in which addresses are then,
- * too. Without a source, an item is repeated. */
+/* Takes the axes of at least one element: flipped, and sorted by the steps of the destination, the
+ * largest first, but not merged. The unit is 1 for bytes, or 8 for bits, in which addresses are
+ * then, too. Without a source, an item is repeated. */
 gboolean mtl_cuda_layout_take      (MtlCudaLayout        *self,
                                     const MtlStrided     *dest,
                                     const MtlStrided     *source,
@@ -142,6 +146,8 @@ gboolean mtl_cuda_job_fill_bytes   (const MtlCudaJob     *self,
                                     MtlCudaLayout        *layout,
                                     const guint8         *item,
                                     guint                 size);
+/* A number with one lane, not a complex one */
+MtlCudaNumber mtl_cuda_number_describe (MtlElementType        type);
 void     mtl_cuda_conversion_init  (MtlCudaConversion    *self,
                                     MtlElementType        dest,
                                     MtlElementType        source,

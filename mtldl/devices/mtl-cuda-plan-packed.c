@@ -2,8 +2,8 @@
 
 #include "config.h"
 
-/* Copies, conversions and fills of elements that do not fill whole bytes. Steps and addresses are in
- * bits. Runs that are whole bytes are copied and filled as these. */
+/* Copies, conversions and fills of elements that do not fill whole bytes. Steps and addresses are
+ * in bits. Runs that are whole bytes are copied and filled as these. */
 
 #include <string.h>
 

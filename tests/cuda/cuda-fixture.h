@@ -28,7 +28,7 @@ static struct
 
 #define CONTROLS(X) \
   X (set_devices) X (set_attribute) X (set_init_result) X (set_abort) X (violations) \
-  X (last_violation) X (set_eager) X (set_delay) X (pause) X (resume) X (quiesce) X (pending) \
+  X (last_violation) X (set_eager) X (set_delay) X (pause) X (resume) X (pending) \
   X (waits) X (waits_of_all_threads) X (calls) X (context_depth) X (capture_mode) X (fail_at) \
   X (points) X (fail_function) X (fail_work) X (set_error) X (set_reuse) X (pool_cached) \
   X (live) X (live_bytes) X (list_live) X (peek) X (poke) X (dead_streams_used)
@@ -448,13 +448,27 @@ living_count (Living        *self,
     self->n_alive[i] = dbl.live (counted_kinds[i]);
 }
 
+/* Lets the devices do all that is queued, also by threads that are not waited for. */
+static inline void
+await_all_work (void)
+{
+  dbl.set_eager (TRUE);
+  for (int i = 0; i < 5000 && dbl.pending (NULL) > 0; i++)
+    g_usleep (1000);
+  g_assert_cmpuint (dbl.pending (NULL), ==, 0);
+  dbl.set_eager (FALSE);
+}
+
 /* The thread that frees what was in use may still be about to. */
 static inline gboolean
 living_is_as_before (const Living *self,
                      gsize         i)
 {
   for (int j = 0; j < 5000 && dbl.live (counted_kinds[i]) != self->n_alive[i]; j++)
-    g_usleep (1000);
+    {
+      await_all_work ();
+      g_usleep (1000);
+    }
 
   return dbl.live (counted_kinds[i]) == self->n_alive[i];
 }
@@ -466,7 +480,7 @@ living_check (Living        *self,
   if (!over_double)
     return;
 
-  dbl.quiesce ();
+  await_all_work ();
   for (gsize i = 0; i < G_N_ELEMENTS (counted_kinds); i++)
     if (!living_is_as_before (self, i))
       g_error ("%zu objects “%s” are alive, %zu were", dbl.live (counted_kinds[i]),

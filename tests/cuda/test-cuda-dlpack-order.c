@@ -143,7 +143,7 @@ pass_on (int      ordinal,
   MUST (cu.cuStreamSynchronize (consumer));
   value = peek (ADDRESS (result));
 
-  dbl.quiesce ();
+  await_all_work ();
   exported->deleter (exported);
   g_clear_object (&view);
   await_count (&tensor.n_deleted, 1);
@@ -175,7 +175,7 @@ test_consumer_does_not_wait (void)
   g_assert_cmphex (pass_on (0, TRUE, FALSE), ==, 0);
 }
 
-/* What the host does with hot memory, each after the producer's work */
+/* Uses of hot memory by the host, each after the producer's work */
 
 static guint8
 read_element (MtlStridedView *view)
@@ -602,7 +602,7 @@ test_reuse_without_stream (void)
 static void
 test_reuse_in_the_end (void)
 {
-  const gsize size = 123456; /* of nobody else */
+  const gsize size = 123456; /* nobody else's */
   MtlBuffer *buffer = new_buffer (get_cuda (0), size, MTL_STORAGE_MODE_PRIVATE);
   gpointer handle = mtl_buffer_get_handle (buffer);
   g_autoptr (MtlBuffer) next = NULL;

@@ -23,7 +23,7 @@ get_mode (MtlStridedView *view)
 typedef struct
 {
   gpointer private;
-  gpointer elsewhere; /* of the last device */
+  gpointer elsewhere; /* the last device's */
   gpointer pinned;
   gpointer pinned_elsewhere;
   gpointer managed;
@@ -255,9 +255,6 @@ test_import_beyond (void)
       peer_tensor_init (&tensor, starts[i], 2, types[i], 0);
       tensor.strides[0] = SIZE;
       assert_refused (&tensor, MTL_ERROR_INVALID_DATA, "4097 & 4096");
-      peer_tensor_init (&tensor, starts[i], 1, types[i], 0);
-      tensor.managed.dl_tensor.byte_offset = G_GUINT64_CONSTANT (1) << 62;
-      assert_refused (&tensor, MTL_ERROR_INVALID_DATA, "");
       peer_tensor_init (&tensor, starts[i] + SIZE - 1, 1, types[i], 0);
       tensor.strides[0] = G_MAXINT64;
       g_clear_object (&(MtlStridedView *) { import (&tensor) });
@@ -285,20 +282,25 @@ test_import_before (void)
 static void
 test_import_unknown (void)
 {
-  static const int types[] = { 2, 3, 13 };
   g_autofree guint8 *host = g_malloc (8);
   gpointer freed = peer_memory (0, 8);
   gpointer addresses[] = { host, POINTER (16), freed };
+  static const int types[] = { 2, 3, 13 };
+  PeerTensor tensor;
 
   peer_free (freed);
-  for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
-    for (gsize j = 0; j < G_N_ELEMENTS (addresses); j++)
+  for (gsize i = 0; i < G_N_ELEMENTS (addresses); i++)
+    for (gsize k = 0; k < G_N_ELEMENTS (types); k++)
       {
-        PeerTensor tensor;
-
-        peer_tensor_init (&tensor, addresses[j], 8, types[i], 0);
+        peer_tensor_init (&tensor, addresses[i], 8, types[k], 0);
         assert_refused (&tensor, MTL_ERROR_INVALID_DATA, "8");
       }
+
+  freed = peer_memory (0, 8);
+  peer_tensor_init (&tensor, freed, 8, 2, 0);
+  tensor.managed.dl_tensor.byte_offset = G_GUINT64_CONSTANT (1) << 62;
+  assert_refused (&tensor, MTL_ERROR_INVALID_DATA, "8");
+  peer_free (freed);
 }
 
 /* The tensor in transit can be used by somebody else. */
@@ -365,8 +367,8 @@ static const DLDevice dl_devices[] = {
 typedef struct
 {
   Way way;
-  Identity identity;   /* of the tensor */
-  MtlStorageMode mode; /* of a copy */
+  Identity identity;   /* the tensor's */
+  MtlStorageMode mode; /* a copy's */
 } Outcome;
 
 enum

@@ -119,7 +119,7 @@ test_new (void)
       g_assert_true (context == contexts[i]);
       assert_property (stream, "device", MtlDevice *, mtl_stream_get_device);
       assert_property (stream, "handle", guint64, mtl_stream_get_handle);
-      g_object_unref (mtl_stream_get_device (stream)); /* of the property */
+      g_object_unref (mtl_stream_get_device (stream)); /* the property's */
       g_assert_finalize_object (stream);
     }
 }
@@ -366,7 +366,7 @@ test_wrong_pop (void)
 static const struct
 {
   const char *path;
-  int kind; /* of cuStreamCreate() */
+  int kind; /* for cuStreamCreate() */
   guintptr handle;
 } stream_kinds[] = {
   { "/CudaStreams/ordered/non-blocking", CU_STREAM_NONBLOCKING },
@@ -458,7 +458,35 @@ test_copy_between_devices (void)
   free_stream (other_stream);
 }
 
-/* What others have queued does not hold up the library's work, not even in a blocking stream. */
+/* The program's own work in the streams that it has pushed is before and after the copy. */
+static void
+test_copy_between_pushed_streams (void)
+{
+  g_autoptr (MtlBuffer) here = new_private (0, 4);
+  g_autoptr (MtlBuffer) elsewhere = new_private (1, 4);
+  CuStream stream = peer_stream (0), other_stream = peer_stream (1);
+  MtlStream *pushed, *other_pushed;
+
+  synchronize (get_cuda (0));
+  synchronize (get_cuda (1));
+  pushed = push_stream (stream, 0);
+  other_pushed = push_stream (other_stream, 1);
+
+  MUST (cu.cuMemsetD8Async (get_address (elsewhere), 'x', 4, other_stream));
+  MUST (cu.cuMemsetD8Async (get_address (here), 'z', 4, stream));
+  assert_does_not_wait (copy (here, elsewhere));
+  MUST (cu.cuMemsetD8Async (get_address (elsewhere), 'y', 4, other_stream));
+  MUST (cu.cuMemsetD8Async (get_address (here), 'w', 2, stream));
+  pop_stream (other_pushed);
+  pop_stream (pushed);
+
+  free_stream (stream);
+  free_stream (other_stream);
+  assert_buffer_bytes (here, 0, "wwxx", 4);
+  assert_buffer_bytes (elsewhere, 0, "yyyy", 4);
+}
+
+/* Work that others have queued does not hold up the library's work, not even in a blocking stream. */
 static void
 test_work_of_others_does_not_delay (void)
 {
@@ -822,6 +850,7 @@ main (int   argc,
     add_cuda_data_test (stream_kinds[i].path, GSIZE_TO_POINTER (i), test_ordered);
   add_cuda_test ("/CudaStreams/download", test_download);
   add_cuda_test ("/CudaStreams/copy-between-devices", test_copy_between_devices);
+  add_double_test ("/CudaStreams/copy-between-pushed-streams", test_copy_between_pushed_streams);
   add_cuda_test ("/CudaStreams/work-of-others", test_work_of_others_does_not_delay);
   add_double_test ("/CudaStreams/wait/stream", test_wait_stream);
   add_cuda_test ("/CudaStreams/wait/until-now", test_wait_for_work_until_now);

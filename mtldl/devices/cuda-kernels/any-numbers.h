@@ -372,3 +372,17 @@ store_pattern (u64  address,
       poke<u64> (address, pattern);
     }
 }
+
+/* Up to 8 bits. Only the bytes that contain them are read. */
+DEVICE u32
+load_bits (u64 address,
+           u32 n)
+{
+  const u32 bit = (u32) address & 7;
+  u32 window = peek<u8> (address >> 3);
+
+  if (bit + n > 8)
+    window |= (u32) peek<u8> ((address >> 3) + 1) << 8;
+
+  return window >> bit & ((1u << n) - 1);
+}

@@ -6,20 +6,6 @@
 
 #include "any-numbers.h"
 
-/* Up to 8 bits. Only the bytes that contain them are read. */
-DEVICE u32
-load_bits (u64 address,
-           u32 n)
-{
-  const u32 bit = (u32) address & 7;
-  u32 window = peek<u8> (address >> 3);
-
-  if (bit + n > 8)
-    window |= (u32) peek<u8> ((address >> 3) + 1) << 8;
-
-  return window >> bit & ((1u << n) - 1);
-}
-
 /* Sets the bits of an aligned word that are in the mask. */
 DEVICE void
 store_in_word (u64 address,
@@ -114,8 +100,8 @@ move_elements (const MtlCudaPacked &p,
     }
 }
 
-/* Rows of the destination that begin with a byte. A thread takes 8 elements, which fill whole bytes;
- * only at the end of a row there are fewer, and maybe a part of a byte. */
+/* Rows of the destination that begin with a byte. A thread takes 8 elements, which fill whole bytes.
+ * At the end of a row there may be fewer, and a part of a byte. */
 DEVICE void
 move_eights (const MtlCudaPacked &p,
              u64                  dest,

@@ -3,8 +3,9 @@
 #pragma once
 
 /* Transposes: tiles of T0 by T1 elements, of which the T0 are contiguous in the destination and the
- * T1 in the source. All tiles are whole. Rows of a skewed tile have up to a sector of elements more,
- * and begin with a sector of the destination, except at the ends of the axis. */
+ * T1 in the source. All tiles are whole. A skewed tile has up to a sector of elements more along
+ * T0, and each of its rows begins with a sector of the destination, except at the ends of the
+ * axis. */
 
 #include "machine.h"
 
@@ -20,7 +21,7 @@ struct Tile
     SKEW = SECTOR / (int) sizeof (T),
     PITCH = ((T0 + SKEW) / V) | 1,    /* words; odd, so that threads do not meet in a bank */
     N_ACROSS = T1 / V / 32,
-    N_GROUPS = T0 / V / N_WARPS, /* of a warp: V elements along the first axis */
+    N_GROUPS = T0 / V / N_WARPS, /* for a warp: V elements along the first axis */
     N_MORE = SKEW / V,           /* groups of a skewed tile, one for each warp */
     N_WORDS = T0 / V / 32,
     N_ROWS = T1 / N_WARPS,

@@ -53,7 +53,7 @@ void *cd_allocate (size_t size);
 #define CD_AFTER_ERROR 8  /* works after an error that stays */
 #define CD_IN_CHILD 16    /* returns 0 in a forked child, and does nothing */
 #define CD_FREES 32       /* a violation in a forked child */
-#define CD_UNSAFE 64      /* what a capture forbids, "potentially unsafe API call" */
+#define CD_UNSAFE 64      /* a capture forbids this, "potentially unsafe API call" */
 #define CD_INFALLIBLE 128 /* is no point */
 
 /* Takes the lock, if the call may go on. */

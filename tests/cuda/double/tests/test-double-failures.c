@@ -332,7 +332,7 @@ test_late_error (void)
       MUST (cu.cuMemsetD8Async (address, 3, 4, stream));
       MUST (cu.cuEventRecord (event, stream));
       EXPECT (codes[i], cu.cuEventSynchronize (event));
-      EXPECT (0, dbl.pending (stream)); /* what comes behind ends, too, but does nothing */
+      EXPECT (0, dbl.pending (stream)); /* work behind it ends, too, but does nothing */
       CHECK (dbl.peek (address, &byte, 1));
       EXPECT (1, byte);
       EXPECT (codes[i], cu.cuMemsetD8Async (address, 4, 4, other));

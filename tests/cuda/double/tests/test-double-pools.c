@@ -451,7 +451,7 @@ test_threshold (void)
   EXPECT (4 * MIB, available ());
   EXPECT (6 * MIB, dbl.pool_cached ());
   EXPECT (CU_OUT_OF_MEMORY, cu.cuMemAlloc_v2 (&a, 5 * MIB));
-  a = allocate (3 * MIB, stream); /* of what the pool holds */
+  a = allocate (3 * MIB, stream); /* bytes that the pool holds */
   EXPECT (4 * MIB, available ());
   EXPECT (3 * MIB, dbl.pool_cached ());
   b = allocate (7 * MIB, stream);
