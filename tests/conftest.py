@@ -22,7 +22,8 @@ sys.path.insert(0, f"{TESTS}/support")
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [TESTS, f"{TESTS}/support", *filter(None, [os.environ.get("PYTHONPATH")])])
 os.environ["LANGUAGE"] = "en"  # messages are compared
-os.environ.setdefault("MTL_CUDA_LIBRARY", "")  # memory that tests say to be CUDA's is not
+# Memory that tests say to be CUDA's is not, but for those of CUDA.
+CUDA_LIBRARY = os.environ.setdefault("MTL_CUDA_LIBRARY", "")
 
 gi.require_version("Mtl", "1")
 
@@ -85,7 +86,10 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 collect_ignore = [name for name, wanted in (("metal/test_metal.py", METAL),
                                             ("metal/test_metal_files.py", METAL),
                                             ("metal/test_metal_double.py", DOUBLES),
-                                            ("metal/test_torch_metal.py", METAL and HAS_TORCH))
+                                            ("metal/test_torch_metal.py", METAL and HAS_TORCH),
+                                            ("cuda/test_cuda.py", CUDA_LIBRARY),
+                                            ("cuda/test_cuda_interface.py", CUDA_LIBRARY),
+                                            ("cuda/test_cuda_streams.py", CUDA_LIBRARY))
                   if not wanted]
 
 

@@ -154,6 +154,19 @@ check_has_streams (MtlDevice  *device,
   return FALSE;
 }
 
+/* Bindings can create an object without a stream. */
+static gboolean
+check_has_stream (MtlStream  *self,
+                  GError    **error)
+{
+  if (self->device != NULL)
+    return TRUE;
+
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                       "The object has no stream: create it with one of the constructors");
+  return FALSE;
+}
+
 /**
  * mtl_stream_new: (constructor)
  * @device: a device
@@ -317,7 +330,9 @@ void
 mtl_stream_push_thread_default (MtlStream *self)
 {
   g_return_if_fail (MTL_IS_STREAM (self));
-  g_return_if_fail (self->device != NULL);
+
+  if (self->device == NULL)
+    return;
 
   mtl_pushed_stream_push (mtl_device_get_device_type (self->device),
                           mtl_device_get_ordinal (self->device), self->handle);
@@ -337,7 +352,9 @@ mtl_stream_pop_thread_default (MtlStream *self)
   gboolean is_popped;
 
   g_return_if_fail (MTL_IS_STREAM (self));
-  g_return_if_fail (self->device != NULL);
+
+  if (self->device == NULL)
+    return;
 
   is_popped = mtl_pushed_stream_pop (mtl_device_get_device_type (self->device),
                                      mtl_device_get_ordinal (self->device), self->handle);
@@ -373,8 +390,11 @@ mtl_stream_wait_stream (MtlStream  *self,
 {
   MtlDevice *device;
 
-  g_return_val_if_fail (MTL_IS_STREAM (self) && self->device != NULL, FALSE);
-  g_return_val_if_fail (MTL_IS_STREAM (other) && other->device != NULL, FALSE);
+  g_return_val_if_fail (MTL_IS_STREAM (self), FALSE);
+  g_return_val_if_fail (MTL_IS_STREAM (other), FALSE);
+
+  if (!check_has_stream (self, error) || !check_has_stream (other, error))
+    return FALSE;
 
   device = other->device;
   if (MTL_DEVICE_GET_CLASS (device) == MTL_DEVICE_GET_CLASS (self->device))
@@ -430,10 +450,11 @@ mtl_stream_wait_event (MtlStream  *self,
                        guint64     value,
                        GError    **error)
 {
-  g_return_val_if_fail (MTL_IS_STREAM (self) && self->device != NULL, FALSE);
+  g_return_val_if_fail (MTL_IS_STREAM (self), FALSE);
   g_return_val_if_fail (MTL_IS_EVENT (event), FALSE);
 
-  return check_event (self, event, error)
+  return check_has_stream (self, error)
+         && check_event (self, event, error)
          && MTL_DEVICE_GET_CLASS (self->device)->queue_wait (self->device, self->handle,
                                                              mtl_event_get_handle (event), value,
                                                              error);
@@ -465,10 +486,11 @@ mtl_stream_signal_event (MtlStream  *self,
                          guint64     value,
                          GError    **error)
 {
-  g_return_val_if_fail (MTL_IS_STREAM (self) && self->device != NULL, FALSE);
+  g_return_val_if_fail (MTL_IS_STREAM (self), FALSE);
   g_return_val_if_fail (MTL_IS_EVENT (event), FALSE);
 
-  return check_event (self, event, error)
+  return check_has_stream (self, error)
+         && check_event (self, event, error)
          && MTL_DEVICE_GET_CLASS (self->device)->queue_signal (self->device, self->handle,
                                                                mtl_event_get_handle (event),
                                                                value, error);
@@ -497,10 +519,11 @@ mtl_stream_synchronize (MtlStream     *self,
                         GCancellable  *cancellable,
                         GError       **error)
 {
-  g_return_val_if_fail (MTL_IS_STREAM (self) && self->device != NULL, FALSE);
+  g_return_val_if_fail (MTL_IS_STREAM (self), FALSE);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
 
-  return !g_cancellable_set_error_if_cancelled (cancellable, error)
+  return check_has_stream (self, error)
+         && !g_cancellable_set_error_if_cancelled (cancellable, error)
          && MTL_DEVICE_GET_CLASS (self->device)->synchronize_stream (self->device, self->handle,
                                                                      cancellable, error);
 }
@@ -535,7 +558,7 @@ mtl_stream_synchronize_async (MtlStream           *self,
 {
   MtlAsyncCall *call;
 
-  g_return_if_fail (MTL_IS_STREAM (self) && self->device != NULL);
+  g_return_if_fail (MTL_IS_STREAM (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   /* GTask's threads are few, and the work to wait for may need them. */
