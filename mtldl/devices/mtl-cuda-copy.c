@@ -294,14 +294,19 @@ copy_within (const MtlCudaWork  *work,
 
 /* Memory of the host may be pinned, by another library, too. */
 static gboolean
-is_pageable (MtlCudaContext *context,
-             gpointer        address,
-             MtlStorageMode  mode)
+find_pageable (MtlCudaContext  *context,
+               gpointer         address,
+               MtlStorageMode   mode,
+               gboolean        *is_pageable,
+               GError         **error)
 {
-  MtlCudaPlace place;
+  MtlCudaPlace place = { 0 };
+  CuResult result = mode != MTL_STORAGE_MODE_HOST
+                      ? CU_SUCCESS
+                      : mtl_cuda_memory_find (context->cu, address, &place);
 
-  return mode == MTL_STORAGE_MODE_HOST
-         && !mtl_cuda_memory_find (context->cu, address, &place);
+  *is_pageable = mode == MTL_STORAGE_MODE_HOST && !place.is_known;
+  return mtl_cuda_context_check (context, result, "find memory", error);
 }
 
 gboolean
@@ -317,6 +322,7 @@ mtl_cuda_copy (MtlCudaContext  *context,
   g_auto (MtlCudaWork) work = { { NULL } };
   gboolean is_within = dest_mode == MTL_STORAGE_MODE_PRIVATE
                        && source_mode == MTL_STORAGE_MODE_PRIVATE;
+  gboolean is_pageable;
 
   if (!mtl_cuda_work_begin (&work, context, error))
     return FALSE;
@@ -327,11 +333,15 @@ mtl_cuda_copy (MtlCudaContext  *context,
   if (!mtl_cuda_work_check_runs (&work, "copy memory of the host", error))
     return FALSE;
 
-  if (is_pageable (context, source, source_mode))
+  if (!find_pageable (context, source, source_mode, &is_pageable, error))
+    return FALSE;
+  if (is_pageable)
     return size > LARGE_SIZE ? upload_in_pieces (&work, dest, source, size, cancellable, error)
                              : queue_copy (&work, dest, source, size, error);
 
-  if (size > LARGE_SIZE && is_pageable (context, dest, dest_mode))
+  if (size > LARGE_SIZE && !find_pageable (context, dest, dest_mode, &is_pageable, error))
+    return FALSE;
+  if (is_pageable)
     return download_in_pieces (&work, dest, source, size, cancellable, error);
 
   return queue_copy (&work, dest, source, size, error)
@@ -356,7 +366,8 @@ mtl_cuda_copy_from_peer (MtlCudaContext  *context,
          && mtl_cuda_work_begin (&work, context, error)
          && mtl_cuda_work_check_runs (&source_work, what, error)
          && mtl_cuda_work_check_runs (&work, what, error)
-         && mtl_cuda_context_order (source_context, source_work.stream, work.stream, error)
+         && mtl_cuda_context_order_devices (source_context, source_work.stream, context,
+                                            work.stream, error)
          && mtl_cuda_context_check (context,
                                     context->cu->cuMemcpyPeerAsync (to_address (dest),
                                                                     context->context,
@@ -364,7 +375,8 @@ mtl_cuda_copy_from_peer (MtlCudaContext  *context,
                                                                     source_context->context, size,
                                                                     work.stream),
                                     "copy memory from another device", error)
-         && mtl_cuda_context_order (context, work.stream, source_work.stream, error);
+         && mtl_cuda_context_order_devices (context, work.stream, source_context,
+                                            source_work.stream, error);
 }
 
 static gboolean
