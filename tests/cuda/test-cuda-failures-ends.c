@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Failures that nobody can be told of, as memory ends, and errors after which a device is of no use. */
+/* Failures that nobody can be told of, as memory ends, and errors that stay. */
 
 #include "cuda-fixture.h"
 
@@ -147,9 +147,9 @@ restore_capture_mode (void)
   MUST (cu.cuThreadExchangeStreamCaptureMode (&mode));
 }
 
-/* If the order is lost, the double reports a violation; if an owner ends too early, its tensor tells
- * of pending work. Where nobody can be told, the host waits, so the devices have to go on. Returns
- * FALSE if there was no such call. */
+/* If the order is lost, the double reports a violation; if an owner ends too early, its tensor
+ * tells of pending work. The host may wait, so the devices have to go on. Returns FALSE if there
+ * was no such call. */
 static gboolean
 fail_at_end (gsize       i,
              const char *function,
@@ -293,7 +293,8 @@ assert_all_is_refused (World *world)
     assert_fails (mtl_buffer_new (device, 123456, modes[i], &error), MTL_ERROR_DEVICE, STICKY);
   assert_refuses (mtl_buffer_set_bytes (world->private, 0, bytes, NULL, &error), MTL_ERROR_DEVICE,
                   STICKY);
-  assert_fails (mtl_buffer_dup_bytes (world->private, 0, 4, NULL, &error), MTL_ERROR_DEVICE, STICKY);
+  assert_fails (mtl_buffer_dup_bytes (world->private, 0, 4, NULL, &error), MTL_ERROR_DEVICE,
+                STICKY);
   assert_refuses (mtl_buffer_fill (world->private, 0, 4, bytes, NULL, &error), MTL_ERROR_DEVICE,
                   STICKY);
   assert_refuses (mtl_buffer_copy_from (host, 0, world->private, 0, SIZE, NULL, &error),

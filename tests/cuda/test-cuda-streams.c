@@ -486,7 +486,7 @@ test_copy_between_pushed_streams (void)
   assert_buffer_bytes (elsewhere, 0, "yyyy", 4);
 }
 
-/* What others have queued does not hold up the library's work, not even in a blocking stream. */
+/* Work that others have queued does not hold up the library's, not even in a blocking stream. */
 static void
 test_work_of_others_does_not_delay (void)
 {
