@@ -602,7 +602,7 @@ test_reuse_without_stream (void)
 static void
 test_reuse_in_the_end (void)
 {
-  const gsize size = 123456; /* of nobody else */
+  const gsize size = 123456; /* no other allocation has it */
   MtlBuffer *buffer = new_buffer (get_cuda (0), size, MTL_STORAGE_MODE_PRIVATE);
   gpointer handle = mtl_buffer_get_handle (buffer);
   g_autoptr (MtlBuffer) next = NULL;

@@ -23,7 +23,7 @@ get_mode (MtlStridedView *view)
 typedef struct
 {
   gpointer private;
-  gpointer elsewhere; /* of the last device */
+  gpointer elsewhere; /* the last device's */
   gpointer pinned;
   gpointer pinned_elsewhere;
   gpointer managed;
@@ -392,8 +392,8 @@ static const DLDevice dl_devices[] = {
 typedef struct
 {
   Way way;
-  Identity identity;   /* of the tensor */
-  MtlStorageMode mode; /* of a copy */
+  Identity identity;   /* the tensor's */
+  MtlStorageMode mode; /* a copy's */
 } Outcome;
 
 enum

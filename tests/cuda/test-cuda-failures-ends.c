@@ -27,7 +27,7 @@ new_view (MtlStorageMode mode)
 
 typedef struct
 {
-  CuStream stream; /* of another library, which works on the memory */
+  CuStream stream; /* another library's, which works on the memory */
   MtlStridedView *view;
   MtlBuffer *buffer;
   DLManagedTensorVersioned *tensor;

@@ -39,7 +39,7 @@ typedef struct
   GPtrArray *objects;
   DLManagedTensorVersioned *tensor;
   MtlStream *pushed;
-  CuStream stream; /* of the other library */
+  CuStream stream; /* the other library's */
   PeerTensor peer;
   int n_owners;
   int n_ended;

@@ -119,7 +119,7 @@ test_new (void)
       g_assert_true (context == contexts[i]);
       assert_property (stream, "device", MtlDevice *, mtl_stream_get_device);
       assert_property (stream, "handle", guint64, mtl_stream_get_handle);
-      g_object_unref (mtl_stream_get_device (stream)); /* of the property */
+      g_object_unref (mtl_stream_get_device (stream)); /* the property's reference */
       g_assert_finalize_object (stream);
     }
 }
@@ -366,7 +366,7 @@ test_wrong_pop (void)
 static const struct
 {
   const char *path;
-  int kind; /* of cuStreamCreate() */
+  int kind; /* the flags of cuStreamCreate() */
   guintptr handle;
 } stream_kinds[] = {
   { "/CudaStreams/ordered/non-blocking", CU_STREAM_NONBLOCKING },
