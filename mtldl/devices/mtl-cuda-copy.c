@@ -338,8 +338,35 @@ mtl_cuda_copy (MtlCudaContext  *context,
          && mtl_cuda_context_wait (context, work.stream, cancellable, error);
 }
 
-/* Both streams wait for each other: the copy for what was written to the source before, and later
- * writes to the source for the copy. */
+/* In the stream of the destination's device, which waits for its pushed stream. That one waits for
+ * the copy, and so does the source's device. */
+static gboolean
+receive_from_peer (MtlCudaContext  *context,
+                   gpointer         dest,
+                   MtlCudaContext  *source_context,
+                   gpointer         source,
+                   gsize            size,
+                   GError         **error)
+{
+  g_auto (MtlCudaWork) work = { { NULL } };
+
+  return mtl_cuda_work_begin (&work, context, error)
+         && mtl_cuda_work_check_runs (&work, "copy memory of another device", error)
+         && mtl_cuda_context_order (context, work.stream, context->stream, error)
+         && mtl_cuda_context_check (context,
+                                    context->cu->cuMemcpyPeerAsync (to_address (dest),
+                                                                    context->context,
+                                                                    to_address (source),
+                                                                    source_context->context, size,
+                                                                    context->stream),
+                                    "copy memory from another device", error)
+         && mtl_cuda_context_order (context, context->stream, source_context->stream, error)
+         && mtl_cuda_context_order (context, context->stream, work.stream, error);
+}
+
+/* The copy waits for what was written to the source before, and later writes to the source for the
+ * copy. A pushed default stream is another one in each context, and events are created in the
+ * current one. */
 gboolean
 mtl_cuda_copy_from_peer (MtlCudaContext  *context,
                          gpointer         dest,
@@ -348,23 +375,14 @@ mtl_cuda_copy_from_peer (MtlCudaContext  *context,
                          gsize            size,
                          GError         **error)
 {
-  const char *what = "copy memory of another device";
-  g_auto (MtlCudaWork) source_work = { { NULL } };
   g_auto (MtlCudaWork) work = { { NULL } };
 
-  return mtl_cuda_work_begin (&source_work, source_context, error)
-         && mtl_cuda_work_begin (&work, context, error)
-         && mtl_cuda_work_check_runs (&source_work, what, error)
-         && mtl_cuda_work_check_runs (&work, what, error)
-         && mtl_cuda_context_order (source_context, source_work.stream, work.stream, error)
-         && mtl_cuda_context_check (context,
-                                    context->cu->cuMemcpyPeerAsync (to_address (dest),
-                                                                    context->context,
-                                                                    to_address (source),
-                                                                    source_context->context, size,
-                                                                    work.stream),
-                                    "copy memory from another device", error)
-         && mtl_cuda_context_order (context, work.stream, source_work.stream, error);
+  return mtl_cuda_work_begin (&work, source_context, error)
+         && mtl_cuda_work_check_runs (&work, "copy memory of another device", error)
+         && mtl_cuda_context_order (source_context, work.stream, source_context->stream, error)
+         && mtl_cuda_context_order (source_context, source_context->stream, context->stream, error)
+         && receive_from_peer (context, dest, source_context, source, size, error)
+         && mtl_cuda_context_order (source_context, source_context->stream, work.stream, error);
 }
 
 static gboolean
