@@ -97,6 +97,20 @@ gboolean mtl_cuda_context_order (MtlCudaContext  *self,
                                  CuStream         after,
                                  GError         **error);
 
+/* The same, where nobody can be told of an error: then the host waits. A stream that was destroyed
+ * cannot be waited for. */
+void mtl_cuda_context_order_always (MtlCudaContext *self,
+                                    CuStream        before,
+                                    CuStream        after);
+
+/* Lets a stream of another device wait for what one of this device has now. Neither captures. Can be
+ * called in any scope. */
+gboolean mtl_cuda_context_order_devices (MtlCudaContext  *self,
+                                         CuStream         before,
+                                         MtlCudaContext  *other,
+                                         CuStream         after,
+                                         GError         **error);
+
 /* Records an event in the stream. It is given back once nobody waits for it. */
 CuEvent mtl_cuda_context_record (MtlCudaContext  *self,
                                  CuStream         stream,

@@ -314,6 +314,42 @@ mtl_cuda_context_order (MtlCudaContext  *self,
   return succeeded;
 }
 
+void
+mtl_cuda_context_order_always (MtlCudaContext *self,
+                               CuStream        before,
+                               CuStream        after)
+{
+  if (!mtl_cuda_context_order (self, before, after, NULL))
+    mtl_cuda_context_wait (self, before, NULL, NULL);
+}
+
+/* Both streams may be defaults, which are those of the current context. */
+gboolean
+mtl_cuda_context_order_devices (MtlCudaContext  *self,
+                                CuStream         before,
+                                MtlCudaContext  *other,
+                                CuStream         after,
+                                GError         **error)
+{
+  g_auto (MtlCudaScope) scope = { NULL };
+  g_auto (MtlCudaScope) other_scope = { NULL };
+  gboolean succeeded;
+  CuEvent event;
+
+  if (!mtl_cuda_scope_enter (&scope, self, error))
+    return FALSE;
+
+  event = mtl_cuda_context_record (self, before, error);
+  if (event == NULL)
+    return FALSE;
+
+  succeeded = mtl_cuda_scope_enter (&other_scope, other, error)
+              && mtl_cuda_context_check (other, other->cu->cuStreamWaitEvent (after, event, 0),
+                                         "let a stream wait for one of another device", error);
+  mtl_cuda_context_give_back_event (self, event);
+  return succeeded;
+}
+
 static CuResult
 poll_stream (MtlCudaContext *self,
              CuStream        stream,
@@ -393,7 +429,7 @@ void
 mtl_cuda_work_end (MtlCudaWork *self)
 {
   if (self->scope.context != NULL)
-    mtl_cuda_context_order (self->context, self->stream, self->context->stream, NULL);
+    mtl_cuda_context_order_always (self->context, self->stream, self->context->stream);
   mtl_cuda_scope_leave (&self->scope);
 }
 

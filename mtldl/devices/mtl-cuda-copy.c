@@ -294,14 +294,19 @@ copy_within (const MtlCudaWork  *work,
 
 /* Memory of the host may be pinned, by another library, too. */
 static gboolean
-is_pageable (MtlCudaContext *context,
-             gpointer        address,
-             MtlStorageMode  mode)
+find_pageable (MtlCudaContext  *context,
+               gpointer         address,
+               MtlStorageMode   mode,
+               gboolean        *is_pageable,
+               GError         **error)
 {
-  MtlCudaPlace place;
+  MtlCudaPlace place = { 0 };
+  CuResult result = mode != MTL_STORAGE_MODE_HOST
+                      ? CU_SUCCESS
+                      : mtl_cuda_memory_find (context->cu, address, &place);
 
-  return mode == MTL_STORAGE_MODE_HOST
-         && !mtl_cuda_memory_find (context->cu, address, &place);
+  *is_pageable = mode == MTL_STORAGE_MODE_HOST && !place.is_known;
+  return mtl_cuda_context_check (context, result, "find memory", error);
 }
 
 gboolean
@@ -317,6 +322,7 @@ mtl_cuda_copy (MtlCudaContext  *context,
   g_auto (MtlCudaWork) work = { { NULL } };
   gboolean is_within = dest_mode == MTL_STORAGE_MODE_PRIVATE
                        && source_mode == MTL_STORAGE_MODE_PRIVATE;
+  gboolean is_pageable;
 
   if (!mtl_cuda_work_begin (&work, context, error))
     return FALSE;
@@ -327,46 +333,23 @@ mtl_cuda_copy (MtlCudaContext  *context,
   if (!mtl_cuda_work_check_runs (&work, "copy memory of the host", error))
     return FALSE;
 
-  if (is_pageable (context, source, source_mode))
+  if (!find_pageable (context, source, source_mode, &is_pageable, error))
+    return FALSE;
+  if (is_pageable)
     return size > LARGE_SIZE ? upload_in_pieces (&work, dest, source, size, cancellable, error)
                              : queue_copy (&work, dest, source, size, error);
 
-  if (size > LARGE_SIZE && is_pageable (context, dest, dest_mode))
+  if (size > LARGE_SIZE && !find_pageable (context, dest, dest_mode, &is_pageable, error))
+    return FALSE;
+  if (is_pageable)
     return download_in_pieces (&work, dest, source, size, cancellable, error);
 
   return queue_copy (&work, dest, source, size, error)
          && mtl_cuda_context_wait (context, work.stream, cancellable, error);
 }
 
-/* In the stream of the destination's device, which waits for its pushed stream. That one waits for
- * the copy, and so does the source's device. */
-static gboolean
-receive_from_peer (MtlCudaContext  *context,
-                   gpointer         dest,
-                   MtlCudaContext  *source_context,
-                   gpointer         source,
-                   gsize            size,
-                   GError         **error)
-{
-  g_auto (MtlCudaWork) work = { { NULL } };
-
-  return mtl_cuda_work_begin (&work, context, error)
-         && mtl_cuda_work_check_runs (&work, "copy memory of another device", error)
-         && mtl_cuda_context_order (context, work.stream, context->stream, error)
-         && mtl_cuda_context_check (context,
-                                    context->cu->cuMemcpyPeerAsync (to_address (dest),
-                                                                    context->context,
-                                                                    to_address (source),
-                                                                    source_context->context, size,
-                                                                    context->stream),
-                                    "copy memory from another device", error)
-         && mtl_cuda_context_order (context, context->stream, source_context->stream, error)
-         && mtl_cuda_context_order (context, context->stream, work.stream, error);
-}
-
-/* The copy waits for what was written to the source before, and later writes to the source for the
- * copy. A pushed default stream is another one in each context, and events are created in the
- * current one. */
+/* Both streams wait for each other: the copy for what was written to the source before, and later
+ * writes to the source for the copy. */
 gboolean
 mtl_cuda_copy_from_peer (MtlCudaContext  *context,
                          gpointer         dest,
@@ -375,14 +358,25 @@ mtl_cuda_copy_from_peer (MtlCudaContext  *context,
                          gsize            size,
                          GError         **error)
 {
+  const char *what = "copy memory of another device";
+  g_auto (MtlCudaWork) source_work = { { NULL } };
   g_auto (MtlCudaWork) work = { { NULL } };
 
-  return mtl_cuda_work_begin (&work, source_context, error)
-         && mtl_cuda_work_check_runs (&work, "copy memory of another device", error)
-         && mtl_cuda_context_order (source_context, work.stream, source_context->stream, error)
-         && mtl_cuda_context_order (source_context, source_context->stream, context->stream, error)
-         && receive_from_peer (context, dest, source_context, source, size, error)
-         && mtl_cuda_context_order (source_context, source_context->stream, work.stream, error);
+  return mtl_cuda_work_begin (&source_work, source_context, error)
+         && mtl_cuda_work_begin (&work, context, error)
+         && mtl_cuda_work_check_runs (&source_work, what, error)
+         && mtl_cuda_work_check_runs (&work, what, error)
+         && mtl_cuda_context_order_devices (source_context, source_work.stream, context,
+                                            work.stream, error)
+         && mtl_cuda_context_check (context,
+                                    context->cu->cuMemcpyPeerAsync (to_address (dest),
+                                                                    context->context,
+                                                                    to_address (source),
+                                                                    source_context->context, size,
+                                                                    work.stream),
+                                    "copy memory from another device", error)
+         && mtl_cuda_context_order_devices (context, work.stream, source_context,
+                                            source_work.stream, error);
 }
 
 static gboolean

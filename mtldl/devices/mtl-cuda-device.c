@@ -114,6 +114,18 @@ check_range (const MtlCudaPlace  *place,
   return FALSE;
 }
 
+static gboolean
+find_place (const MtlCudaDriver  *cu,
+            gpointer              address,
+            MtlCudaPlace         *place,
+            GError              **error)
+{
+  CuResult result = mtl_cuda_memory_find (cu, address, place);
+
+  return result == CU_SUCCESS
+         || mtl_cuda_driver_set_error (cu, result, "CUDA", "find memory by its address", error);
+}
+
 static gpointer
 mtl_cuda_device_wrap_handle (MtlDevice       *device,
                              gpointer         handle,
@@ -124,10 +136,11 @@ mtl_cuda_device_wrap_handle (MtlDevice       *device,
   MtlCudaContext *context = get_context (device);
   MtlCudaPlace place;
 
-  if (!mtl_cuda_driver_check_process (error))
+  if (!mtl_cuda_driver_check_process (error)
+      || !find_place (context->cu, handle, &place, error))
     return NULL;
 
-  if (!mtl_cuda_memory_find (context->cu, handle, &place))
+  if (!place.is_known)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                    "The address %p is not in memory of CUDA", handle);
@@ -383,6 +396,8 @@ mtl_cuda_device_wrap_stream (MtlDevice  *device,
   result = context->cu->cuStreamGetCtx (to_stream (stream), &of_stream);
   if (result == CU_SUCCESS && of_stream == context->context)
     return TRUE;
+  if (result != CU_SUCCESS && result != CU_INVALID_HANDLE)
+    return mtl_cuda_context_check (context, result, "find a stream", error);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "The handle 0x%" G_GINT64_MODIFIER "x is not a stream of “%s” (%d, %d)", stream,
@@ -468,12 +483,12 @@ mtl_cuda_device_wrap_event (MtlDevice  *device,
 {
   MtlCudaPlace place;
 
-  if (!mtl_cuda_driver_check_process (error))
+  if (!mtl_cuda_driver_check_process (error)
+      || !find_place (get_context (device)->cu, handle, &place, error))
     return NULL;
 
   if ((guintptr) handle % sizeof (guint64) == 0
-      && mtl_cuda_memory_find (get_context (device)->cu, handle, &place)
-      && place.mode == MTL_STORAGE_MODE_SHARED
+      && place.is_known && place.mode == MTL_STORAGE_MODE_SHARED
       && check_range (&place, handle, sizeof (guint64), MTL_ERROR_INVALID_ARGUMENT, NULL))
     return handle;
 
@@ -765,10 +780,11 @@ mtl_cuda_device_inspect (gpointer        address,
   const MtlCudaDriver *cu = mtl_cuda_driver_get ();
   MtlCudaPlace place;
 
-  if (!mtl_cuda_driver_check_process (error))
+  if (!mtl_cuda_driver_check_process (error)
+      || (cu != NULL && !find_place (cu, address, &place, error)))
     return FALSE;
 
-  if (cu == NULL || !mtl_cuda_memory_find (cu, address, &place))
+  if (cu == NULL || !place.is_known)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                    "The tensor of %" G_GSIZE_FORMAT " bytes at %p is not in memory of CUDA", size,

@@ -47,6 +47,7 @@ void     mtl_cuda_memory_end_owner (MtlCudaContext      *context,
 /* The memory that an address belongs to */
 typedef struct
 {
+  gboolean is_known; /* to the driver; otherwise nothing else is set */
   int ordinal;
   MtlStorageMode mode;
   gpointer contents; /* the host's address of the same byte, or NULL */
@@ -54,8 +55,8 @@ typedef struct
   guint64 size;
 } MtlCudaPlace;
 
-/* Returns FALSE if the driver does not know the address. */
-gboolean mtl_cuda_memory_find (const MtlCudaDriver *cu,
+/* Asks the driver for the memory at an address. */
+CuResult mtl_cuda_memory_find (const MtlCudaDriver *cu,
                                gpointer             address,
                                MtlCudaPlace        *place);
 

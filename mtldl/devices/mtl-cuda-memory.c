@@ -273,6 +273,7 @@ mtl_cuda_memory_register (MtlCudaContext  *context,
                           GError         **error)
 {
   const guint flags = CU_REGISTER_PORTABLE | CU_REGISTER_DEVICE_MAP | CU_REGISTER_READ_ONLY;
+  g_autoptr (GError) local_error = NULL;
   g_auto (MtlCudaScope) scope = { NULL };
   CuResult result;
   Block *block;
@@ -288,11 +289,9 @@ mtl_cuda_memory_register (MtlCudaContext  *context,
     return FALSE;
 
   result = context->cu->cuMemHostRegister_v2 (data, size, flags);
-  if (result != CU_SUCCESS)
+  if (!mtl_cuda_context_check (context, result, "use the pages of a file in place", &local_error))
     {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "“%s” cannot use the %" G_GSIZE_FORMAT " bytes at %p in place: the driver"
-                   " returned %u", context->name, size, data, result);
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, local_error->message);
       return FALSE;
     }
 
@@ -363,15 +362,14 @@ release_later (const Release *what)
     end_release (self);
 }
 
-/* Lets the stream for releases wait for all streams that may use the memory. A stream that was
- * destroyed cannot be waited for. */
+/* Lets the stream for releases wait for all streams that may use the memory. */
 static void
 await_uses (MtlCudaContext      *context,
             const MtlDeviceUses *uses)
 {
-  mtl_cuda_context_order (context, context->stream, context->releases, NULL);
+  mtl_cuda_context_order_always (context, context->stream, context->releases);
   for (const MtlStreamUse *use = uses->streams; use != NULL; use = use->next)
-    mtl_cuda_context_order (context, (CuStream) (guintptr) use->stream, context->releases, NULL);
+    mtl_cuda_context_order_always (context, (CuStream) (guintptr) use->stream, context->releases);
 }
 
 /* The event after which the memory is not in use, or NULL if it is not now */
@@ -379,11 +377,16 @@ static CuEvent
 record_end_of_use (MtlCudaContext      *context,
                    const MtlDeviceUses *uses)
 {
+  CuEvent event;
+
   if (uses->streams == NULL && context->cu->cuStreamQuery (context->stream) == CU_SUCCESS)
     return NULL;
 
   await_uses (context, uses);
-  return mtl_cuda_context_record (context, context->releases, NULL);
+  event = mtl_cuda_context_record (context, context->releases, NULL);
+  if (event == NULL)
+    mtl_cuda_context_wait (context, context->releases, NULL, NULL);
+  return event;
 }
 
 static void
@@ -447,7 +450,7 @@ mtl_cuda_memory_end_owner (MtlCudaContext      *context,
     destroy (owner);
 }
 
-gboolean
+CuResult
 mtl_cuda_memory_find (const MtlCudaDriver *cu,
                       gpointer             address,
                       MtlCudaPlace        *place)
@@ -462,13 +465,15 @@ mtl_cuda_memory_find (const MtlCudaDriver *cu,
   CuAddress start = 0;
   gsize size = 0;
   gpointer values[] = { &type, &host, &managed, &ordinal, &start, &size };
+  CuResult result = cu->cuPointerGetAttributes (G_N_ELEMENTS (attributes), attributes, values,
+                                                (guintptr) address);
 
-  if (cu->cuPointerGetAttributes (G_N_ELEMENTS (attributes), attributes, values,
-                                  (guintptr) address) != CU_SUCCESS
-      || (type != CU_MEMORY_HOST && type != CU_MEMORY_DEVICE) || ordinal < 0)
-    return FALSE;
+  *place = (MtlCudaPlace) { .is_known = FALSE };
+  if (result != CU_SUCCESS || (type != CU_MEMORY_HOST && type != CU_MEMORY_DEVICE) || ordinal < 0)
+    return result;
 
   *place = (MtlCudaPlace) {
+    .is_known = TRUE,
     .ordinal = ordinal,
     .mode = managed != 0           ? MTL_STORAGE_MODE_MANAGED
             : type == CU_MEMORY_HOST ? MTL_STORAGE_MODE_SHARED
@@ -477,5 +482,5 @@ mtl_cuda_memory_find (const MtlCudaDriver *cu,
     .start = start,
     .size = start != 0 ? size : 0,
   };
-  return TRUE;
+  return CU_SUCCESS;
 }
