@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Who waits for whom between Python's libraries, over the double of NVIDIA's driver: work in its
+"""The order of work between Python's libraries, over the double of NVIDIA's driver: work in its
 streams is only done when somebody waits for it, and memory that was not waited for is wrong."""
 
 import ctypes
