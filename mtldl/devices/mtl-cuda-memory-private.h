@@ -47,7 +47,7 @@ void     mtl_cuda_memory_end_owner (MtlCudaContext      *context,
 /* The memory that an address belongs to */
 typedef struct
 {
-  gboolean is_known; /* to the driver; otherwise nothing else is set */
+  gboolean is_known; /* the driver knows it; otherwise nothing else is set */
   int ordinal;
   MtlStorageMode mode;
   gpointer contents; /* the host's address of the same byte, or NULL */

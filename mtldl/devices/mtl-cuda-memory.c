@@ -323,7 +323,16 @@ end_block (Block *block)
   g_free (block);
 }
 
-/* Work that failed is over as well. */
+/* Work that failed is over as well, but the wait itself may fail. */
+static void
+await_event (MtlCudaContext *context,
+             CuEvent         event)
+{
+  if (context->cu->cuEventSynchronize (event) != CU_SUCCESS)
+    context->cu->cuStreamSynchronize (context->releases);
+  mtl_cuda_context_give_back_event (context, event);
+}
+
 static void
 end_release (gpointer data)
 {
@@ -333,10 +342,7 @@ end_release (gpointer data)
   if (mtl_cuda_scope_enter (&scope, self->context, NULL))
     {
       if (self->event != NULL)
-        {
-          self->context->cu->cuEventSynchronize (self->event);
-          mtl_cuda_context_give_back_event (self->context, self->event);
-        }
+        await_event (self->context, self->event);
       if (self->block != NULL)
         end_block (self->block);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Helpers of the tests of CUDA's device: another library in the process, which calls the driver
- * itself, and the controls of the double. Without MTL_CUDA_LIBRARY, the same programs test a driver;
- * then the tests that need the controls are skipped. */
+ * itself, and the controls of the double. Without MTL_CUDA_LIBRARY, the same programs test a
+ * driver; then the tests that need the controls are skipped. */
 
 #pragma once
 
@@ -385,7 +385,7 @@ resume_in_thread (gpointer resumed)
     } \
   G_STMT_END
 
-/* Checks that no call of a statement waits for the devices, even if there is nothing to wait for. */
+/* Checks that no call of a statement is one that waits for the devices. */
 #define assert_does_not_wait(statement) \
   G_STMT_START \
     { \

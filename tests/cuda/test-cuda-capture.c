@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The capture of a graph by another library: any call of the driver, in any thread, can spoil it. */
+/* The capture of a graph by another library: a call of the driver in any thread can spoil it. */
 
 #include "cuda-fixture.h"
 
@@ -332,7 +332,7 @@ use_in_thread (gpointer use)
   return NULL;
 }
 
-/* In each mode, with non-blocking and blocking streams, in the thread that captures and in another */
+/* In each mode, with non-blocking and blocking streams, in the thread that captures, and another */
 static void
 test_use (Living        *living,
           gconstpointer  data)

@@ -471,7 +471,7 @@ test_cancelled_during_wait (void)
     }
 }
 
-/* Bytes that a cancelled copy has left on their way do not come into the next one. */
+/* The rest of a cancelled copy does not come into the next one. */
 static void
 test_cancelled_pieces (void)
 {

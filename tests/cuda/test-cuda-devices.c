@@ -143,9 +143,12 @@ test_gaps (void)
   dbl.set_attribute (0, "memory-pools", 0);
   dbl.set_attribute (2, "unified-addressing", 0);
 
-  assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA, 0, &error), MTL_ERROR_NOT_SUPPORTED, "(2, 0)");
-  assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA, 2, &error), MTL_ERROR_NOT_SUPPORTED, "(2, 2)");
-  assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA, 4, &error), MTL_ERROR_NOT_SUPPORTED, "(2, 4)");
+  assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA, 0, &error), MTL_ERROR_NOT_SUPPORTED,
+                "(2, 0)");
+  assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA, 2, &error), MTL_ERROR_NOT_SUPPORTED,
+                "(2, 2)");
+  assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA, 4, &error), MTL_ERROR_NOT_SUPPORTED,
+                "(2, 4)");
   assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA, -1, &error), MTL_ERROR_NOT_SUPPORTED,
                 "(2, -1)");
   g_assert_cmpint (mtl_device_get_ordinal (get_cuda (1)), ==, 1);

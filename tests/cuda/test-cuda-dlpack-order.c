@@ -175,7 +175,7 @@ test_consumer_does_not_wait (void)
   g_assert_cmphex (pass_on (0, TRUE, FALSE), ==, 0);
 }
 
-/* Uses of hot memory by the host, each after the producer's work */
+/* Accesses of the host to hot memory, each after the producer's work */
 
 static guint8
 read_element (MtlStridedView *view)
@@ -602,7 +602,7 @@ test_reuse_without_stream (void)
 static void
 test_reuse_in_the_end (void)
 {
-  const gsize size = 123456; /* nobody else's */
+  const gsize size = 123456; /* no other allocation has it */
   MtlBuffer *buffer = new_buffer (get_cuda (0), size, MTL_STORAGE_MODE_PRIVATE);
   gpointer handle = mtl_buffer_get_handle (buffer);
   g_autoptr (MtlBuffer) next = NULL;
@@ -640,8 +640,8 @@ test_several_consumers (void)
     free_stream (streams[i]);
 }
 
-/* The producer may reuse its memory when the deleter is called: that is after our work, after that of
- * those whom we gave it to, and never on the back of the caller. */
+/* The producer may reuse its memory when the deleter is called: that is after our work, and after
+ * that of those whom we gave it to, and the caller does not wait for it. */
 static void
 check_deleter (int      device_type,
                gboolean passes_on,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The driver fails at each call at which it can, one after the other: each time there is an error
- * with the driver's name of it, or the result is right all the same, and nothing else is different. */
+ * with the driver's name of it, or the result is right all the same, and all else is as before. */
 
 #include "cuda-fixture.h"
 
@@ -35,11 +35,11 @@ typedef struct
   gsize end;
   guint8 after[SIZE];
 
-  /* What it makes, which ends after the failure */
+  /* The objects that it makes, which end after the failure */
   GPtrArray *objects;
   DLManagedTensorVersioned *tensor;
   MtlStream *pushed;
-  CuStream stream; /* of the other library */
+  CuStream stream; /* the other library's */
   PeerTensor peer;
   int n_owners;
   int n_ended;
@@ -918,8 +918,8 @@ test_scenario (Living        *living,
   g_assert_cmpuint (n_errors, >, 0);
 }
 
-/* Fills what the library keeps for the next use, so that all that is allocated later ends, and can be
- * counted: 256 MiB of pinned and of managed memory, 32 events for each device. */
+/* Fills what the library keeps for the next use, so that all that is allocated later ends, and can
+ * be counted: 256 MiB of pinned and of managed memory, 32 events for each device. */
 static void
 fill_caches (void)
 {

@@ -184,8 +184,8 @@ test_out_of_memory (void)
                 MTL_ERROR_NO_MEMORY, "33554432 & CUDA_ERROR_OUT_OF_MEMORY & “CUDA double 0”");
 
   /* The next one is in the memory that was freed, for which nobody has to wait. */
-  assert_does_not_wait (g_clear_object (&rest); rest = new_uninitialized (20 * MIB,
-                                                                          MTL_STORAGE_MODE_PRIVATE));
+  assert_does_not_wait (g_clear_object (&rest);
+                        rest = new_uninitialized (20 * MIB, MTL_STORAGE_MODE_PRIVATE));
 }
 
 /* Memory that another stream may still use is waited for if there is no other. */

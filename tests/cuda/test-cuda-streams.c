@@ -119,7 +119,7 @@ test_new (void)
       g_assert_true (context == contexts[i]);
       assert_property (stream, "device", MtlDevice *, mtl_stream_get_device);
       assert_property (stream, "handle", guint64, mtl_stream_get_handle);
-      g_object_unref (mtl_stream_get_device (stream)); /* the property's */
+      g_object_unref (mtl_stream_get_device (stream)); /* the property's reference */
       g_assert_finalize_object (stream);
     }
 }
@@ -366,7 +366,7 @@ test_wrong_pop (void)
 static const struct
 {
   const char *path;
-  int kind; /* for cuStreamCreate() */
+  int kind; /* the flags of cuStreamCreate() */
   guintptr handle;
 } stream_kinds[] = {
   { "/CudaStreams/ordered/non-blocking", CU_STREAM_NONBLOCKING },
@@ -486,7 +486,7 @@ test_copy_between_pushed_streams (void)
   assert_buffer_bytes (elsewhere, 0, "yyyy", 4);
 }
 
-/* Work that others have queued does not hold up the library's work, not even in a blocking stream. */
+/* Work that others have queued does not hold up the library's, not even in a blocking stream. */
 static void
 test_work_of_others_does_not_delay (void)
 {
