@@ -156,4 +156,4 @@ if IS_DOUBLE:
     live = _declare("live", c_size_t, c_char_p)
     pending = _declare("pending", c_uint64, c_void_p)
     violations = _declare("violations", c_uint)
-    waits = _declare("waits", c_uint, c_char_p)  # the thread's own
+    waits = _declare("waits", c_uint, c_char_p)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Waits between Python's libraries, over the double of NVIDIA's driver: work in its streams is
-only done when somebody waits for it, and memory that was not waited for is wrong."""
+"""The order of work between Python's libraries, over the double of NVIDIA's driver: work in its
+streams is only done when somebody waits for it, and memory that was not waited for is wrong."""
 
 import ctypes
 import gc
