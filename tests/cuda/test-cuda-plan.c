@@ -29,8 +29,9 @@ typedef struct
 {
   Block dest;
   Block source;
+  guint64 source_begin; /* the bytes that may be read, from the lowest to the highest element */
+  guint64 source_end;
   gsize n_launches;
-  GHashTable *kernels; /* the names of those that ran, or NULL */
 } Gpu;
 
 static GHashTable *all_kernels;
@@ -48,9 +49,10 @@ reach (void               *context,
     if (address - blocks[i]->address <= blocks[i]->size - size && blocks[i]->size >= size
         && address >= blocks[i]->address)
       {
-        if (is_write && i == 1)
-          g_error ("a kernel writes to the source, at byte %" G_GUINT64_FORMAT,
-                   (guint64) address - blocks[i]->address);
+        if (i == 1
+            && (is_write || address < gpu->source_begin || address + size > gpu->source_end))
+          g_error ("a kernel %s byte %" G_GUINT64_FORMAT " of the source",
+                   is_write ? "writes to" : "reads", (guint64) address - blocks[i]->address);
         return blocks[i]->host + (address - blocks[i]->address);
       }
 
@@ -270,7 +272,9 @@ static void
 memory_init (Memory     *self,
              const Case *layouts)
 {
+  const Side *source = &layouts->source;
   Gpu *gpu = &self->gpu;
+  gint64 low, high;
 
   *self = (Memory) { NULL };
   gpu->dest.size = layouts->dest.size;
@@ -284,6 +288,10 @@ memory_init (Memory     *self,
   /* Multiples of 256, as allocations of a GPU are. */
   gpu->dest.address = G_GUINT64_CONSTANT (0x7f0000000000) + 256 * (guint64) pick (0, 1 << 20);
   gpu->source.address = gpu->dest.address + ((guint64) 1 << 40);
+  get_offset_bounds (layouts->n_dims, layouts->shape, source->strides, &low, &high);
+  gpu->source_begin = gpu->source.address + (source->start + low * get_bits (source)) / 8;
+  gpu->source_end = gpu->source.address
+                    + (source->start + (high + 1) * get_bits (source) + 7) / 8;
 }
 
 static void
