@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Random layouts in the memory of a GPU that the host plays, and in memory of the host with the same
- * bytes. */
+/* Random layouts in the memory of a GPU that the host plays, and in memory of the host with the
+ * same bytes. */
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Comparisons and statistics by the kernels for CUDA, run by the host, against those of the host. */
+/* Comparisons and statistics by the kernels for CUDA, which the host runs, against its own. */
 
 #include "cuda-plan-cases.h"
 

@@ -29,8 +29,8 @@ test_copies (void)
   g_test_message ("%" G_GSIZE_FORMAT " random copies", n);
 }
 
-/* Two axes, each contiguous on one side, with any distances between rows: large enough for tiles. The
- * first ones have aligned rows, in which the last tiles are not aligned. */
+/* Two axes, each contiguous on one side, with any distances between rows: large enough for tiles.
+ * The first ones have aligned rows, in which the last tiles are not aligned. */
 static void
 test_transposes (void)
 {
