@@ -48,13 +48,15 @@ static int n_gpus;
 #define POINTER(address) ((gpointer) (guintptr) (address))
 #define MUST(call) g_assert_cmpuint ((call), ==, CU_SUCCESS)
 
-/* Returns FALSE if there is no such library. */
+/* Returns FALSE if there is no driver. */
 static inline gboolean
 open_driver (void)
 {
   const char *path = g_getenv ("MTL_CUDA_LIBRARY");
   gpointer library = dlopen (path != NULL ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 
+  if (library == NULL && path != NULL)
+    g_error ("%s", dlerror ());
   if (library == NULL)
     return FALSE;
 

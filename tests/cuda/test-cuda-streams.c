@@ -486,21 +486,29 @@ test_copy_between_pushed_streams (void)
   assert_buffer_bytes (elsewhere, 0, "yyyy", 4);
 }
 
-/* Work that others have queued does not hold up the library's, not even in a blocking stream. */
+/* Work that others have queued does not hold up the library's, not even in blocking streams or in
+ * the legacy stream. */
 static void
 test_work_of_others_does_not_delay (void)
 {
-  g_autoptr (MtlBuffer) buffer = new_private (0, 4);
-  g_autoptr (MtlEvent) event = new_event (0);
-  CuStream blocking = peer_stream_of_kind (0, 0);
+  CuStream streams[] = { peer_stream_of_kind (0, 0), CU_LEGACY_STREAM };
 
-  MUST (cu.cuStreamWaitValue64_v2 (blocking, ADDRESS (mtl_event_get_handle (event)), 1, 0));
-  fill (buffer, "abcd");
-  assert_buffer_bytes (buffer, 0, "abcd", 4);
-  synchronize (get_cuda (0));
-  g_assert_cmpuint (cu.cuStreamQuery (blocking), ==, CU_NOT_READY);
-  mtl_event_signal (event, 1);
-  free_stream (blocking);
+  for (gsize i = 0; i < G_N_ELEMENTS (streams); i++)
+    {
+      g_autoptr (MtlBuffer) buffer = new_private (0, 4);
+      g_autoptr (MtlEvent) event = new_event (0);
+
+      peer_enter (0);
+      MUST (cu.cuStreamWaitValue64_v2 (streams[i], ADDRESS (mtl_event_get_handle (event)), 1, 0));
+      fill (buffer, "abcd");
+      assert_buffer_bytes (buffer, 0, "abcd", 4);
+      synchronize (get_cuda (0));
+      g_assert_cmpuint (cu.cuStreamQuery (streams[i]), ==, CU_NOT_READY);
+      mtl_event_signal (event, 1);
+      MUST (cu.cuStreamSynchronize (streams[i]));
+      peer_leave ();
+    }
+  MUST (cu.cuStreamDestroy_v2 (streams[0]));
 }
 
 /* A stream waits for another: without that, the double has a violation. */
