@@ -17,6 +17,7 @@ import cuda_driver as cuda
 from conftest import HOST, error_code, from_dlpack
 from dlpack_structs import (DELETER, DLTensor, ExchangeApi, ManagedVersioned, Producer, api,
                             exchange_api, managed_of)
+from says import says
 
 if not cuda.IS_DOUBLE:
     pytest.skip("needs the controls of the double", allow_module_level=True)
@@ -214,6 +215,16 @@ def test_the_stream_is_of_the_device_that_is_asked_for(peer):
     wait_until(lambda: producer.deleted > 0)
     other.free(address)
     other.close()
+
+
+def test_a_producer_is_asked_with_a_stream_of_the_device_that_is_wanted(peer, theirs):
+    producer = Asked(theirs, (N,), device=(2, 0))
+    producer.peer = peer
+
+    with pytest.raises(BufferError, match=says("(2, 0)", "(2, 1)")):
+        Mtl.from_dlpack(producer, device=(2, 1))
+    assert producer.keywords == {"max_version": (1, 3), "dl_device": (2, 1),
+                                 "stream": own_stream(OTHER_GPU)}
 
 
 def test_the_producer_sees_what_is_written_to_its_memory(peer, theirs):
