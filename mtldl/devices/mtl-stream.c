@@ -23,17 +23,22 @@
  * lets the library work in its stream:
  *
  * ```c
- * g_autoptr (MtlStream) stream = mtl_stream_new_for_handle ((guintptr) cuda_stream, device,
- *                                                           error);
- * gboolean succeeded;
+ * const gint64 shape[] = { 1000, 1000 };
+ * MtlDevice *device = mtl_device_get_default ();
+ * g_autoptr (MtlStridedView) view = NULL;
+ * g_autoptr (MtlStream) stream = mtl_stream_new (device, NULL);
  *
  * if (stream == NULL)
- *   return FALSE;
+ *   return TRUE; // The host has no streams.
  *
- * // The kernels that the program has queued write to source; the copy runs after them.
  * mtl_stream_push_thread_default (stream);
- * succeeded = mtl_strided_view_copy_from (dest, source, NULL, error);
+ * view = mtl_strided_view_new_zeros (device, MTL_DTYPE_FLOAT32, shape, 2,
+ *                                    MTL_STORAGE_MODE_DEFAULT, error);
  * mtl_stream_pop_thread_default (stream);
+ *
+ * // Kernels that the program queues in its stream now run after the fill.
+ * if (view == NULL)
+ *   return FALSE;
  * ```
  *
  * Since: 1.0

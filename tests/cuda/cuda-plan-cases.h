@@ -92,7 +92,7 @@ typedef struct
   MtlElementType type;
   gint64 strides[MAX_DIMS]; /* in elements */
   gint64 start; /* bits from the block's first byte to the element at all zeros */
-  gsize size;   /* of the block, in bytes */
+  gsize size;   /* the size of the block, in bytes */
 } Side;
 
 typedef struct
