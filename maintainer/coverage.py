@@ -57,7 +57,8 @@ def run_tests(build):
         path.unlink()
     passed = True
     for device in DEVICES:
-        more = ["--suite", "c-on-device", "--suite", "own-devices"] if device == DEVICES[0] else []
+        more = ["--suite", "c-on-device", "--suite", "own-devices",
+                "--suite", "own-cuda"] if device == DEVICES[0] else []
         try:
             builds.quietly(["meson", "test", "-C", build, "--num-processes", builds.JOBS,
                             "--print-errorlogs", "--suite", "c", *more], build / "tests.log",

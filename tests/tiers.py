@@ -222,12 +222,12 @@ def on_newer_debian(suite, *areas):
 # The suites of the tests that meson runs for every change.
 MESON_TESTS = ('structure source native c measuring gjs vala pixbuf gst gtk examples viewer '
                'readme')
-MESON_ROOMS = 'core kernels files metal cuda bridges bindings viewer packaging docs'
+MESON_ROOMS = 'core kernels files metal bridges bindings viewer packaging docs'
 PYTHON_TESTS = 'tests/core tests/kernels tests/files tests/metal tests/bindings/python tests/bench'
 PYTHON_ROOMS = f'core kernels files bindings bench{"" if MACOS else " metal"}'
 # The places of pytest's tests. The other scripts in Python are meson's.
-PYTEST = [*PYTHON_TESTS.split(), 'tests/cuda', 'tests/files/corpus', 'tests/cli', 'tests/bindings/peers',
-          'tests/bindings/languages', 'tests/metal/cross-macos',
+PYTEST = [*PYTHON_TESTS.split(), 'tests/cuda', 'tests/files/corpus', 'tests/cli',
+          'tests/bindings/peers', 'tests/bindings/languages', 'tests/metal/cross-macos',
           'tests/packaging/test_workflows.py', 'tests/docs/test_browser.py']
 
 
@@ -274,6 +274,8 @@ CHECKS = [
     Check(QUICK, PYTHON_ROOMS, 'python-system', "Python with the system's NumPy",
           pytest(PYTHON_TESTS, without=f'{OF_PEERS} {OF_PINNED_TYPES}'),
           LINUX, again=True),
+    Check(QUICK, 'cuda', 'cuda', "The CUDA device, over the double of NVIDIA's driver",
+          meson('own-cuda'), LINUX),
     Check(QUICK, 'cuda', 'python-cuda', "Python over the double of NVIDIA's driver",
           pytest('tests/cuda', **CUDA_DOUBLE), LINUX),
     Check(QUICK, 'cli', 'cli', 'The command', pytest('tests/cli', without='peers'), LINUX),
@@ -317,11 +319,12 @@ CHECKS = [
     *on_device('discrete'),
     Check(ALL, 'devices', 'on-private', 'JavaScript and Vala on Private memory',
           meson('any-memory', 'metal', 'private'), LINUX, again=True),
+    Check(ALL, 'devices', 'on-cuda', 'C on CUDA, in each storage mode', meson('c-on-cuda'), LINUX),
     Check(ALL, 'devices', 'python-on-private', 'Python on Private memory',
           pytest(PYTHON_TESTS, 'peers', 'metal', METAL_DOUBLE='discrete',
                  MTL_TEST_STORAGE_MODE='private'), LINUX, again=True),
     Check(ALL, 'sanitizers', 'sanitized', 'C under AddressSanitizer and UndefinedBehaviorSanitizer',
-          meson('c c-on-device gst gtk metal-free metal-double', 'sanitized', 'sanitizers',
+          meson('c c-on-device own-cuda gst gtk metal-free metal-double', 'sanitized', 'sanitizers',
                 deep='own-devices'), LINUX, again=True),
     Check(ALL, 'sanitizers', 'python-sanitized',
           'Python under AddressSanitizer and UndefinedBehaviorSanitizer', sanitized_python, LINUX),
