@@ -22,7 +22,8 @@ sys.path.insert(0, f"{TESTS}/support")
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [TESTS, f"{TESTS}/support", *filter(None, [os.environ.get("PYTHONPATH")])])
 os.environ["LANGUAGE"] = "en"  # messages are compared
-os.environ.setdefault("MTL_CUDA_LIBRARY", "")  # memory that tests say to be CUDA's is not
+# Memory that tests say to be CUDA's is not, but for those of CUDA.
+CUDA_LIBRARY = os.environ.setdefault("MTL_CUDA_LIBRARY", "")
 
 gi.require_version("Mtl", "1")
 
@@ -76,7 +77,8 @@ METAL = [device for device in Mtl.Device.list()
 DOUBLES = [word for word in os.environ.get("METAL_DOUBLE", "").split(",")
            if word in ("unified", "discrete")]
 
-DEFAULT_MODE = Mtl.StorageMode.HOST if DEFAULT is HOST else Mtl.StorageMode.SHARED
+DEFAULT_MODE = (Mtl.StorageMode.HOST if DEFAULT is HOST
+                else Mtl.StorageMode.SHARED if DEFAULT in METAL else Mtl.StorageMode.PRIVATE)
 _mode_name = os.environ.get("MTL_TEST_STORAGE_MODE")
 STORAGE_MODE = getattr(Mtl.StorageMode, _mode_name.upper()) if _mode_name else DEFAULT_MODE
 
@@ -84,7 +86,10 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 collect_ignore = [name for name, wanted in (("metal/test_metal.py", METAL),
                                             ("metal/test_metal_files.py", METAL),
                                             ("metal/test_metal_double.py", DOUBLES),
-                                            ("metal/test_torch_metal.py", METAL and HAS_TORCH))
+                                            ("metal/test_torch_metal.py", METAL and HAS_TORCH),
+                                            ("cuda/test_cuda.py", CUDA_LIBRARY),
+                                            ("cuda/test_cuda_interface.py", CUDA_LIBRARY),
+                                            ("cuda/test_cuda_streams.py", CUDA_LIBRARY))
                   if not wanted]
 
 

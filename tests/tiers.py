@@ -26,7 +26,7 @@ REPORTS = BUILD / 'reports'
 QUICK, ALL, DEEP = range(3)
 
 # The folders here, which are areas. Those in the first line have tests that meson runs.
-ROOMS = set('core kernels files metal bridges bindings viewer packaging docs '
+ROOMS = set('core kernels files metal cuda bridges bindings viewer packaging docs '
             'cli fuzz bench'.split())
 
 # The needs of checks: an empty text if they are met here.
@@ -222,11 +222,11 @@ def on_newer_debian(suite, *areas):
 # The suites of the tests that meson runs for every change.
 MESON_TESTS = ('structure source native c measuring gjs vala pixbuf gst gtk examples viewer '
                'readme')
-MESON_ROOMS = 'core kernels files metal bridges bindings viewer packaging docs'
+MESON_ROOMS = 'core kernels files metal cuda bridges bindings viewer packaging docs'
 PYTHON_TESTS = 'tests/core tests/kernels tests/files tests/metal tests/bindings/python tests/bench'
 PYTHON_ROOMS = f'core kernels files bindings bench{"" if MACOS else " metal"}'
 # The places of pytest's tests. The other scripts in Python are meson's.
-PYTEST = [*PYTHON_TESTS.split(), 'tests/files/corpus', 'tests/cli', 'tests/bindings/peers',
+PYTEST = [*PYTHON_TESTS.split(), 'tests/cuda', 'tests/files/corpus', 'tests/cli', 'tests/bindings/peers',
           'tests/bindings/languages', 'tests/metal/cross-macos',
           'tests/packaging/test_workflows.py', 'tests/docs/test_browser.py']
 
@@ -249,6 +249,8 @@ GIVEN_AND_TAKEN = ('random_peers exchange_api exchange_consumer exchange_import 
                    'dlpack_import dlpack_read_only dlpack_streams buffer buffer_flags '
                    'buffer_formats buffer_protocol')
 MANY = {'MTL_TEST_CASES': '1000000'}
+CUDA_DOUBLE = {'MTL_CUDA_LIBRARY': str(BUILD / 'tests/cuda/double/libcuda-double.so'),
+               'CUDA_DOUBLE': '2'}
 RANDOM_COPIES = 'tests/kernels/test_random_copies.py tests/kernels/test_random_conversions.py'
 
 
@@ -272,6 +274,8 @@ CHECKS = [
     Check(QUICK, PYTHON_ROOMS, 'python-system', "Python with the system's NumPy",
           pytest(PYTHON_TESTS, without=f'{OF_PEERS} {OF_PINNED_TYPES}'),
           LINUX, again=True),
+    Check(QUICK, 'cuda', 'python-cuda', "Python over the double of NVIDIA's driver",
+          pytest('tests/cuda', **CUDA_DOUBLE), LINUX),
     Check(QUICK, 'cli', 'cli', 'The command', pytest('tests/cli', without='peers'), LINUX),
     Check(QUICK, 'metal', 'metal', 'The Metal device, over the double',
           meson('structure own-devices c-on-device', 'metal'), LINUX),

@@ -103,6 +103,18 @@ EXAMPLES = [
             {'python': 'examples/python/mpi_halo.py'},
             './run exec mpirun -n 4 python3 examples/python/mpi_halo.py',
             {'With four processes it prints': 'examples/python/mpi_halo.txt'}),
+    Example('cuda', 'A picture on an NVIDIA GPU',
+            'Crops a picture in the memory of the GPU, converts it there, and makes a texture of '
+            'GTK over the result. In Python it is a tensor of PyTorch, if that has CUDA.',
+            {'c': 'examples/c/cuda.c', 'python': 'examples/python/cuda.py',
+             'js': 'examples/gjs/cuda.js', 'vala': 'examples/vala/cuda.vala'},
+            './run exec python3 examples/python/cuda.py OUT.png',
+            route='GPU → view → Gdk.Texture'),
+    Example('cuda-weights', 'Weights on an NVIDIA GPU',
+            'Brings the tensors of a file to the GPU, which reads the pages of the mapped file.',
+            {'python': 'examples/python/cuda_weights.py'},
+            './run exec python3 examples/python/cuda_weights.py FILE',
+            route='safetensors → view → GPU'),
     Example('metal-kernel', 'A kernel of Metal',
             'Runs a kernel on a GPU over part of a view. This is what it has to print on a Mac; '
             'it has not run on one yet.',

@@ -348,7 +348,8 @@ class TensorFileBuilder:
     def add_converted(self, name: str, view: Any, dtype: _DType) -> bool:
         """Adds a tensor whose elements are converted when they are written."""
 
-def load(path: _Path, *, mode: TensorFileMode | str = ..., device: Device | None = None) -> TensorFile:
+def load(path: _Path, *, mode: TensorFileMode | str = ...,
+         device: Device | str | None = None) -> TensorFile:
     """Opens a file of tensors as a mapping of names to views."""
 
 def save(path: _Path, tensors: Any, *, dtype: _DType | None = None,

@@ -273,19 +273,25 @@ device_pair (PyObject *device)
   return device;
 }
 
+/* Pinned and managed memory of CUDA comes in as what it is. It may go out as memory of a GPU. */
 static PyObject *
-check_device (PyObject *wrapper,
-              PyObject *device)
+check_device (PyObject     *wrapper,
+              PyObject     *device,
+              const Answer *answer)
 {
   const DLDevice own = view_device (get_view (wrapper));
+  DLDevice said = own;
   int type, ordinal;
 
   if (device == Py_None)
     return wrapper;
 
+  if (own.device_type == MTL_DEVICE_TYPE_CUDA_HOST || own.device_type == MTL_DEVICE_TYPE_CUDA_MANAGED)
+    said = answer->device;
   if (device_from_object (device, "device", &type, &ordinal) == 0)
     {
-      if (type == own.device_type && ordinal == own.device_id)
+      if ((type == own.device_type && ordinal == own.device_id)
+          || (type == said.device_type && ordinal == said.device_id))
         return wrapper;
 
       PyErr_Format (PyExc_BufferError,
@@ -501,6 +507,21 @@ view_from_exchange (PyObject *object,
   return import_from_stream (managed, device->device_type, stream);
 }
 
+/* The device whose stream has to wait: the requested one, unless the producer has no streams. */
+static DLDevice
+device_of_stream (const Question *self,
+                  DLDevice        found)
+{
+  int type, ordinal;
+
+  if (self->device == Py_None || streams_of_device (found.device_type) == STREAMS_NONE
+      || device_from_object (self->device, "device", &type, &ordinal) < 0
+      || streams_of_device (type) == STREAMS_NONE)
+    return found;
+
+  return (DLDevice) { type, ordinal };
+}
+
 /* The stream into which a producer orders its work: the library's, or without one, that of
  * other calls without a stream. Blocking streams wait for that one, no matter which one takes the
  * memory next. */
@@ -580,6 +601,7 @@ get_view_in_stream (Question *self,
   gboolean is_used = FALSE;
   guint64 stream = 0;
 
+  device = device_of_stream (self, device);
   self->stream = new_stream_for_device (device);
   if (self->stream != NULL && streams_of_device (device.device_type) == STREAMS_CUDA)
     {
@@ -656,7 +678,7 @@ get_checked_view (Question *self,
 
   wrapper = get_ordered_view (self, device, &answer);
   if (wrapper != NULL)
-    wrapper = check_device (wrapper, self->device);
+    wrapper = check_device (wrapper, self->device, &answer);
   if (wrapper != NULL)
     wrapper = check_copy (self, wrapper, answer.is_copied);
 

@@ -387,26 +387,41 @@ mtl_cuda_context_wait (MtlCudaContext  *self,
   return mtl_cuda_context_check (self, result, "finish its work", error);
 }
 
+/* The stream of a consumer may be of another device, in whose streams this one cannot work. It waits
+ * for the library's stream when the memory goes out. */
+static gboolean
+find_pushed_stream (MtlCudaContext *context,
+                    CuStream       *stream)
+{
+  guint64 pushed;
+
+  if (!mtl_pushed_stream_find (MTL_DEVICE_TYPE_CUDA, context->ordinal, &pushed))
+    return FALSE;
+
+  *stream = (CuStream) (guintptr) pushed;
+  return find_other_context (context, *stream) == NULL;
+}
+
 gboolean
 mtl_cuda_work_begin (MtlCudaWork     *self,
                      MtlCudaContext  *context,
                      GError         **error)
 {
-  guint64 pushed;
+  CuStream pushed;
 
   *self = (MtlCudaWork) { .context = context };
   if (!mtl_cuda_scope_enter (&self->scope, context, error))
     return FALSE;
 
   self->stream = context->stream;
-  if (!mtl_pushed_stream_find (MTL_DEVICE_TYPE_CUDA, context->ordinal, &pushed))
+  if (!find_pushed_stream (context, &pushed))
     return TRUE;
 
-  self->is_capturing = mtl_cuda_context_is_capturing (context, (CuStream) (guintptr) pushed);
-  if (!mtl_cuda_context_order (context, context->stream, (CuStream) (guintptr) pushed, error))
+  self->is_capturing = mtl_cuda_context_is_capturing (context, pushed);
+  if (!mtl_cuda_context_order (context, context->stream, pushed, error))
     return FALSE;
 
-  self->stream = (CuStream) (guintptr) pushed;
+  self->stream = pushed;
   return TRUE;
 }
 

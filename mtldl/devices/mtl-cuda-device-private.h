@@ -23,9 +23,6 @@ GPtrArray *mtl_cuda_device_peek_all (void);
  * initialized CUDA, they are refused. */
 gboolean mtl_cuda_device_takes_tensors (void);
 
-/* Checks if the driver knows the memory at an address, or cannot be asked. */
-gboolean   mtl_cuda_device_knows    (gpointer address);
-
 /* Memory of another library */
 typedef struct
 {

@@ -772,15 +772,6 @@ mtl_cuda_device_takes_tensors (void)
 }
 
 gboolean
-mtl_cuda_device_knows (gpointer address)
-{
-  const MtlCudaDriver *cu = mtl_cuda_driver_get ();
-  MtlCudaPlace place;
-
-  return cu == NULL || mtl_cuda_memory_find (cu, address, &place) != CU_SUCCESS || place.is_known;
-}
-
-gboolean
 mtl_cuda_device_inspect (gpointer        address,
                          gsize           size,
                          MtlCudaMemory  *memory,

@@ -4,6 +4,7 @@
 
 #include "mtl-cuda-kernels-private.h"
 
+#include "mtl-cuda-memory-private.h"
 #include "mtl-cuda-plan-private.h"
 #include "mtl-error.h"
 
@@ -196,10 +197,26 @@ end_plan (MtlCudaContext *context,
   return FALSE;
 }
 
+/* Kernels that write parts of bytes change whole words around them. */
 static gboolean
-is_of_bits (const MtlStrided *self)
+has_whole_words (MtlCudaContext   *context,
+                 const MtlStrided *self)
 {
-  return self->layout->item_bits % 8 != 0;
+  MtlCudaPlace place;
+  gint64 first, end;
+  guint64 low, high;
+
+  if (self->layout->item_bits % 8 == 0)
+    return TRUE;
+
+  if (!mtl_layout_get_byte_bounds (self->layout, &first, &end, NULL)
+      || !mtl_cuda_memory_find (context->cu, self->data + first, &place))
+    return FALSE;
+
+  low = ((guintptr) self->data + first) / sizeof (guint32) * sizeof (guint32);
+  high = ((guintptr) self->data + end + sizeof (guint32) - 1) / sizeof (guint32)
+         * sizeof (guint32);
+  return place.size == 0 || (low >= place.start && high <= place.start + place.size);
 }
 
 gboolean
@@ -217,10 +234,7 @@ mtl_cuda_copy_elements (MtlCudaContext    *context,
   if (!mtl_cuda_work_begin (&work, context, error))
     return FALSE;
 
-  if (is_of_bits (dest) || is_of_bits (source))
-    return TRUE;
-
-  if (!g_atomic_int_get (&context->lacks_compiler))
+  if (!g_atomic_int_get (&context->lacks_compiler) && has_whole_words (context, dest))
     {
       gboolean succeeded = mtl_cuda_plan_copy (dest, source, factors, launch, &work, &local_error);
 
@@ -247,7 +261,7 @@ mtl_cuda_fill_elements (MtlCudaContext    *context,
   if (!mtl_cuda_work_begin (&work, context, error))
     return FALSE;
 
-  if (is_of_bits (dest) || g_atomic_int_get (&context->lacks_compiler))
+  if (g_atomic_int_get (&context->lacks_compiler) || !has_whole_words (context, dest))
     return TRUE;
 
   succeeded = mtl_cuda_plan_fill (dest, item, launch, &work, &local_error);

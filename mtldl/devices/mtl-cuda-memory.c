@@ -14,6 +14,9 @@
 #define KEPT_BYTES ((gsize) 256 << 20)
 #define PAGE_SIZE 4096
 
+/* Kernels may read and write whole words at the end. */
+#define WORD_SIZE 16
+
 typedef enum
 {
   BLOCK_PINNED,
@@ -202,19 +205,20 @@ allocate_from_pool (MtlCudaContext  *context,
 {
   const MtlCudaDriver *cu = context->cu;
   CuAddress address = 0;
-  CuResult result = cu->cuMemAllocFromPoolAsync (&address, size, context->pool, stream);
+  gsize padded = (size + WORD_SIZE - 1) / WORD_SIZE * WORD_SIZE;
+  CuResult result = cu->cuMemAllocFromPoolAsync (&address, padded, context->pool, stream);
 
   if (result == CU_OUT_OF_MEMORY
       && cu->cuStreamSynchronize (context->releases) == CU_SUCCESS
       && cu->cuStreamSynchronize (context->stream) == CU_SUCCESS
       && cu->cuMemPoolTrimTo (context->pool, 0) == CU_SUCCESS)
-    result = cu->cuMemAllocFromPoolAsync (&address, size, context->pool, stream);
+    result = cu->cuMemAllocFromPoolAsync (&address, padded, context->pool, stream);
 
   if (!set_no_memory (context, result, size, error))
     return NULL;
 
   if (zeroed
-      && !mtl_cuda_context_check (context, cu->cuMemsetD8Async (address, 0, size, stream),
+      && !mtl_cuda_context_check (context, cu->cuMemsetD8Async (address, 0, padded, stream),
                                   "clear memory", error))
     {
       cu->cuMemFreeAsync (address, stream);

@@ -5,8 +5,11 @@
 /* Copies, conversions and fills as launches of the kernels in cuda-kernels/. The planner only looks
  * at layouts and addresses; it needs neither a GPU nor the driver. */
 
+#include "cuda-kernels/mtl-cuda-parameters.h"
 #include "mtl-cuda-abi-private.h"
 #include "mtl-strided-copy-private.h"
+#include "mtl-tally-private.h"
+#include "mtl-tiles-private.h"
 
 G_BEGIN_DECLS
 
@@ -43,6 +46,45 @@ gboolean mtl_cuda_plan_fill    (const MtlStrided   *dest,
                                 MtlCudaLaunchFunc   func,
                                 gpointer            data,
                                 GError            **error);
+
+/* Compares the numbers of two layouts of the same shape as mtl_number_is_close() does, or with
+ * tolerances of 0 as mtl_number_equal(). The launches set the word of 32 bits at the address
+ * `result` to 1 if any two differ; it is 0 before. NOT_SUPPORTED if complex numbers have a
+ * tolerance. */
+gboolean mtl_cuda_plan_compare (const MtlStrided   *a,
+                                const MtlStrided   *b,
+                                double              rtol,
+                                double              atol,
+                                gboolean            nans_are_equal,
+                                guint64             result,
+                                MtlCudaLaunchFunc   func,
+                                gpointer            data,
+                                GError            **error);
+
+/* Computes the statistics of tiles, whose data are an address of the GPU. Writes an MtlCudaTally
+ * for each to the address `results`, in the order of the tiles. `type` is that of the elements, and
+ * the tiles are of the type that mtl_tally_get_number_type() returns for it. NOT_SUPPORTED for
+ * complex numbers. */
+gboolean mtl_cuda_plan_tally   (const MtlTiles     *tiles,
+                                MtlElementType      type,
+                                guint64             results,
+                                MtlCudaLaunchFunc   func,
+                                gpointer            data,
+                                GError            **error);
+
+static inline void
+mtl_cuda_tally_get (const MtlCudaTally *self,
+                    MtlTally           *tally)
+{
+  *tally = (MtlTally) {
+    .least = self->least,
+    .most = self->most,
+    .n_zeros = self->n_zeros,
+    .n_nans = self->n_nans,
+    .n_infinities = self->n_infinities,
+    .parts = { { self->n, self->mean, self->rest, self->squares } },
+  };
+}
 
 typedef gboolean (* MtlCudaCopy3DFunc) (const CuCopy3D  *copy,
                                         gpointer         data,

@@ -219,7 +219,7 @@ typedef struct
   const MtlCudaLayout *layout;
   gboolean has_words;                   /* small items can be moved as words */
   guint source_order[MTL_CUDA_MAX_AXES]; /* axes by the source's steps, 0 last */
-  guint64 extents[MTL_CUDA_MAX_AXES];    /* of a tile */
+  guint64 extents[MTL_CUDA_MAX_AXES];    /* for a tile */
   guint n_axes;                          /* those of several elements */
 } Box;
 

@@ -23,17 +23,22 @@
  * lets the library work in its stream:
  *
  * ```c
- * g_autoptr (MtlStream) stream = mtl_stream_new_for_handle ((guintptr) cuda_stream, device,
- *                                                           error);
- * gboolean succeeded;
+ * const gint64 shape[] = { 1000, 1000 };
+ * MtlDevice *device = mtl_device_get_default ();
+ * g_autoptr (MtlStridedView) view = NULL;
+ * g_autoptr (MtlStream) stream = mtl_stream_new (device, NULL);
  *
  * if (stream == NULL)
- *   return FALSE;
+ *   return TRUE; // The host has no streams.
  *
- * // The kernels that the program has queued write to source; the copy runs after them.
  * mtl_stream_push_thread_default (stream);
- * succeeded = mtl_strided_view_copy_from (dest, source, NULL, error);
+ * view = mtl_strided_view_new_zeros (device, MTL_DTYPE_FLOAT32, shape, 2,
+ *                                    MTL_STORAGE_MODE_DEFAULT, error);
  * mtl_stream_pop_thread_default (stream);
+ *
+ * // Kernels that the program queues in its stream now run after the fill.
+ * if (view == NULL)
+ *   return FALSE;
  * ```
  *
  * Since: 1.0
@@ -151,6 +156,19 @@ check_has_streams (MtlDevice  *device,
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "“%s” has no streams",
                mtl_device_get_name (device));
+  return FALSE;
+}
+
+/* Bindings can create an object without a stream. */
+static gboolean
+check_has_stream (MtlStream  *self,
+                  GError    **error)
+{
+  if (self->device != NULL)
+    return TRUE;
+
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                       "The object has no stream: create it with one of the constructors");
   return FALSE;
 }
 
@@ -317,7 +335,9 @@ void
 mtl_stream_push_thread_default (MtlStream *self)
 {
   g_return_if_fail (MTL_IS_STREAM (self));
-  g_return_if_fail (self->device != NULL);
+
+  if (self->device == NULL)
+    return;
 
   mtl_pushed_stream_push (mtl_device_get_device_type (self->device),
                           mtl_device_get_ordinal (self->device), self->handle);
@@ -337,7 +357,9 @@ mtl_stream_pop_thread_default (MtlStream *self)
   gboolean is_popped;
 
   g_return_if_fail (MTL_IS_STREAM (self));
-  g_return_if_fail (self->device != NULL);
+
+  if (self->device == NULL)
+    return;
 
   is_popped = mtl_pushed_stream_pop (mtl_device_get_device_type (self->device),
                                      mtl_device_get_ordinal (self->device), self->handle);
@@ -373,8 +395,11 @@ mtl_stream_wait_stream (MtlStream  *self,
 {
   MtlDevice *device;
 
-  g_return_val_if_fail (MTL_IS_STREAM (self) && self->device != NULL, FALSE);
-  g_return_val_if_fail (MTL_IS_STREAM (other) && other->device != NULL, FALSE);
+  g_return_val_if_fail (MTL_IS_STREAM (self), FALSE);
+  g_return_val_if_fail (MTL_IS_STREAM (other), FALSE);
+
+  if (!check_has_stream (self, error) || !check_has_stream (other, error))
+    return FALSE;
 
   device = other->device;
   if (MTL_DEVICE_GET_CLASS (device) == MTL_DEVICE_GET_CLASS (self->device))
@@ -430,10 +455,11 @@ mtl_stream_wait_event (MtlStream  *self,
                        guint64     value,
                        GError    **error)
 {
-  g_return_val_if_fail (MTL_IS_STREAM (self) && self->device != NULL, FALSE);
+  g_return_val_if_fail (MTL_IS_STREAM (self), FALSE);
   g_return_val_if_fail (MTL_IS_EVENT (event), FALSE);
 
-  return check_event (self, event, error)
+  return check_has_stream (self, error)
+         && check_event (self, event, error)
          && MTL_DEVICE_GET_CLASS (self->device)->queue_wait (self->device, self->handle,
                                                              mtl_event_get_handle (event), value,
                                                              error);
@@ -465,10 +491,11 @@ mtl_stream_signal_event (MtlStream  *self,
                          guint64     value,
                          GError    **error)
 {
-  g_return_val_if_fail (MTL_IS_STREAM (self) && self->device != NULL, FALSE);
+  g_return_val_if_fail (MTL_IS_STREAM (self), FALSE);
   g_return_val_if_fail (MTL_IS_EVENT (event), FALSE);
 
-  return check_event (self, event, error)
+  return check_has_stream (self, error)
+         && check_event (self, event, error)
          && MTL_DEVICE_GET_CLASS (self->device)->queue_signal (self->device, self->handle,
                                                                mtl_event_get_handle (event),
                                                                value, error);
@@ -497,10 +524,11 @@ mtl_stream_synchronize (MtlStream     *self,
                         GCancellable  *cancellable,
                         GError       **error)
 {
-  g_return_val_if_fail (MTL_IS_STREAM (self) && self->device != NULL, FALSE);
+  g_return_val_if_fail (MTL_IS_STREAM (self), FALSE);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
 
-  return !g_cancellable_set_error_if_cancelled (cancellable, error)
+  return check_has_stream (self, error)
+         && !g_cancellable_set_error_if_cancelled (cancellable, error)
          && MTL_DEVICE_GET_CLASS (self->device)->synchronize_stream (self->device, self->handle,
                                                                      cancellable, error);
 }
@@ -535,7 +563,7 @@ mtl_stream_synchronize_async (MtlStream           *self,
 {
   MtlAsyncCall *call;
 
-  g_return_if_fail (MTL_IS_STREAM (self) && self->device != NULL);
+  g_return_if_fail (MTL_IS_STREAM (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   /* GTask's threads are few, and the work to wait for may need them. */

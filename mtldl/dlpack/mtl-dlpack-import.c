@@ -4,7 +4,6 @@
 
 #include "mtl-dlpack-private.h"
 
-#include "mtl-cuda-device-private.h"
 #include "mtl-error.h"
 #include "mtl-strided-view-private.h"
 
@@ -59,13 +58,6 @@ import_cuda (const DLTensor        *tensor,
                                     &description->layout);
 }
 
-/* Memory that is said to be pinned or managed, and is neither, is the host's memory all the same. */
-static gboolean
-is_known_to_cuda (const DLTensor *tensor)
-{
-  return mtl_cuda_device_knows ((guint8 *) tensor->data + tensor->byte_offset);
-}
-
 static MtlStridedView *
 import_tensor (const DLTensor  *tensor,
                guint64          flags,
@@ -86,8 +78,7 @@ import_tensor (const DLTensor  *tensor,
 
   first = description.first;
   end = description.end;
-  if (mtl_memory_imports_cuda (device->device_type)
-      && (device->device_type == MTL_DEVICE_TYPE_CUDA || is_known_to_cuda (tensor)))
+  if (mtl_memory_imports_cuda (device->device_type))
     return import_cuda (tensor, &description, read_only, owner, destroy, error);
   if (first < end && device->device_type == MTL_DEVICE_TYPE_METAL && mtl_memory_imports_metal ())
     return import_metal (tensor, &description, read_only, owner, destroy, error);

@@ -31,7 +31,7 @@ typedef struct
   guint is_mapped_file : 1;
   int is_hot;            /* atomic: queued work may still write to memory that the host reaches */
   MtlDeviceUses uses;
-  guint64 home_stream;   /* of the library that the memory came from, or 0 */
+  guint64 home_stream;   /* used by the library that the memory came from, or 0 */
   gsize size;
   gpointer handle;       /* the device's handle */
   guint8 *contents;      /* the host address, or NULL */

@@ -181,6 +181,24 @@ is_reached_by (MtlStridedView *view,
                                                                   view->memory->storage_mode));
 }
 
+/* The bytes of two views of which both have their elements side by side. The last byte may have
+ * bits of neither. */
+static gboolean
+get_whole_bytes (MtlStridedView  *dest,
+                 MtlStridedView  *source,
+                 Bytes           *bytes,
+                 GError         **error)
+{
+  gint64 end;
+
+  if (!mtl_layout_get_byte_bounds (&dest->layout, &bytes->dest_first, &end, error)
+      || !mtl_layout_get_byte_bounds (&source->layout, &bytes->source_first, &end, error))
+    return FALSE;
+
+  bytes->size = end - bytes->source_first;
+  return TRUE;
+}
+
 /* Copies elements to new memory of the device, side by side: all bytes at once. */
 static MtlStridedView *
 bring (MtlStridedView    *self,
@@ -204,8 +222,8 @@ bring (MtlStridedView    *self,
 
   copy = new_in_order (packed, engine, MTL_STORAGE_MODE_PRIVATE, self->type, MTL_ORDER_C, error);
   if (copy == NULL
-      || (can_copy_bytes (copy, packed, &bytes)
-          && !copy_bytes (copy, packed, &bytes, NULL, error)))
+      || !get_whole_bytes (copy, packed, &bytes, error)
+      || !copy_bytes (copy, packed, &bytes, NULL, error))
     return NULL;
 
   return g_steal_pointer (&copy);
@@ -213,19 +231,15 @@ bring (MtlStridedView    *self,
 
 /* The result has the shape and the type of the destination. */
 static gboolean
-copy_result (MtlStridedView    *dest,
-             MtlStridedView    *result,
-             const MtlMonitor  *monitor,
-             GError           **error)
+copy_result (MtlStridedView  *dest,
+             MtlStridedView  *result,
+             GError         **error)
 {
-  g_autoptr (MtlStridedView) on_host = NULL;
   Bytes bytes;
 
-  if (can_copy_bytes (dest, result, &bytes))
-    return copy_bytes (dest, result, &bytes, NULL, error);
-
-  on_host = copy_quietly (result, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, monitor, error);
-  return on_host != NULL && copy_on_host (dest, on_host, NULL, NULL, error);
+  return can_copy_bytes (dest, result, &bytes)
+           ? copy_bytes (dest, result, &bytes, NULL, error)
+           : copy_on_host (dest, result, NULL, NULL, error);
 }
 
 static gboolean
@@ -290,7 +304,7 @@ copy_on_device (MtlDevice         *engine,
   if (result == NULL || !copy_in_place (engine, result, source, factors, is_done, error))
     return FALSE;
 
-  return !*is_done || copy_result (dest, result, monitor, error);
+  return !*is_done || copy_result (dest, result, error);
 }
 
 /* Broadcasts source to the shape of dest. With factors, the elements are scaled. */

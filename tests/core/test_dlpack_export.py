@@ -300,7 +300,7 @@ def test_case_14_copies_are_their_own():
 
 @pytest.mark.any_memory
 def test_other_devices_are_refused():
-    for device in ((2, 0), (8, len(METAL)), (1, 1)):
+    for device in ((10, 0), (8, len(METAL)), (1, 1)):
         with pytest.raises(BufferError, match=says(device)):
             iota(3).__dlpack__(dl_device=device, **V1)
 

@@ -48,7 +48,7 @@ layout = Mtl.StridedLayout((2, 3, 4), itemsize=4)
 store = Gio.ListStore.new(Mtl.StridedLayout)
 used = view.__dlpack__()
 Mtl.from_dlpack(used)
-cuda = Mtl.from_dlpack(Producer(0xdead0000, (4,), device=(2, 0)))  # never read
+rocm = Mtl.from_dlpack(Producer(0xdead0000, (4,), device=(10, 0)))  # never read
 
 
 class Constant(bytes):
@@ -72,15 +72,15 @@ class Lazy:
         return view
 
 
-class OfCuda:
+class OfRocm:
     def __dlpack_device__(self):
-        return 2, 0
+        return 10, 0
 
     def __dlpack__(self, copy=None, **keywords):
-        return cuda.__dlpack__(**keywords)
+        return rocm.__dlpack__(**keywords)
 
 
-constant, lazy, of_cuda = Constant(b"1"), Lazy(), OfCuda()
+constant, lazy, of_rocm = Constant(b"1"), Lazy(), OfRocm()
 
 
 class Interface:
@@ -129,8 +129,8 @@ EXCHANGES = {
     "Mtl.from_dlpack": lambda: Mtl.from_dlpack(array),
     "constant memory": lambda: Mtl.from_dlpack(constant),
     "lazy elements": lambda: Mtl.from_dlpack(lazy, copy=True),
-    "memory of CUDA": lambda: (Mtl.from_dlpack(of_cuda), Mtl.from_dlpack(cuda),
-                               Mtl.from_dlpack(of_cuda, device=(2, 0))),
+    "memory of ROCm": lambda: (Mtl.from_dlpack(of_rocm), Mtl.from_dlpack(rocm),
+                               Mtl.from_dlpack(of_rocm, device=(10, 0))),
     "memoryview": lambda: memoryview(view),
     "np.asarray": lambda: np.asarray(view),
     "Py_buffer": buffer_and_release,
@@ -174,8 +174,8 @@ EXCHANGES = {
                                 refused(Mtl.StridedLayout((2,), (-1,)).get_required_size)),
     "refused: read-only": lambda: refused(read_only.__dlpack__),
     "refused: lazy elements": lambda: refused(Mtl.from_dlpack, lazy),
-    "refused: stream": lambda: (refused(cuda.__dlpack__, stream=0),
-                                refused(cuda.__dlpack__, stream=2**70)),
+    "refused: stream": lambda: (refused(rocm.__dlpack__, stream=1),
+                                refused(rocm.__dlpack__, stream=2**70)),
     "refused: buffer": lambda: refused(memoryview, brain),
     "refused: index": lambda: refused(view.__getitem__, 7),
     "refused: array interface": lambda: refused(Mtl.asview, Interface(
@@ -203,8 +203,8 @@ BY_PYGOBJECT = {"indexing by arrays", "layouts by PyGObject", "lists of arrays",
 
 def counts():
     gc.collect()
-    objects = (view, read_only, brain, memory, array, view.dtype, layout, constant, lazy, of_cuda,
-               cuda, Mtl.StridedView, Mtl.StridedLayout)
+    objects = (view, read_only, brain, memory, array, view.dtype, layout, constant, lazy, of_rocm,
+               rocm, Mtl.StridedView, Mtl.StridedLayout)
     return (sys.getallocatedblocks(), mallinfo().uordblks if mallinfo else 0,
             [sys.getrefcount(value) for value in objects])
 

@@ -180,7 +180,6 @@ def test_memory_of_the_host_is_no_tensor_of_metal():
         View.new_from_metal_tensor(1)
 
 
-@pytest.mark.any_memory
 def test_all_at_once():
     view = Mtl.StridedView.new_zeros(None, DType.INT16, (2, 3))
 

@@ -7,8 +7,12 @@
 HostKernel *HostKernel::all;
 
 #include "fill.cu"
+#include "compare.cu"
 #include "convert-any.cu"
+#include "packed.cu"
 #include "rows.cu"
+
+#include "tally.cu"
 
 #define N_BYTES 1
 #include "copy.cu"

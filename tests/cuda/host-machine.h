@@ -17,7 +17,7 @@
 #define LAMBDA
 #define UNROLL
 #define UNROLL_2
-#define UNROLL_4
+#define UNROLL_BY(n)
 #define ROLLED
 
 /* The state of the kernel that this thread runs */
@@ -30,6 +30,11 @@ struct HostMachine
 };
 
 static thread_local HostMachine host_machine;
+
+/* Ends a kernel that accesses memory that it must not. */
+struct HostFault
+{
+};
 
 [[noreturn]] static inline void
 host_machine_stop (const char *what,
@@ -97,11 +102,17 @@ struct HostRun
     memcpy (&source, params[1], sizeof source);
     memcpy ((void *) copy, params[2], sizeof (Parameters));
     host_machine = { reach, context, (char *) malloc (shared_bytes), false };
-    for (u32 block = 0; block < grid_x; block++)
+    try
       {
-        memset (host_machine.shared, 0xa5, shared_bytes);
-        host_machine.in_phase = false;
-        run_block (dest, source, *copy, block);
+        for (u32 block = 0; block < grid_x; block++)
+          {
+            memset (host_machine.shared, 0xa5, shared_bytes);
+            host_machine.in_phase = false;
+            run_block (dest, source, *copy, block);
+          }
+      }
+    catch (const HostFault &)
+      {
       }
     free (host_machine.shared);
     free (copy);
@@ -128,10 +139,16 @@ host_machine_reach (u64  address,
                     u32  size,
                     bool is_write)
 {
+  void *place;
+
   if (address % size != 0)
     host_machine_stop ("an address that is not a multiple of the size", address);
 
-  return host_machine.reach (host_machine.context, address, size, is_write);
+  place = host_machine.reach (host_machine.context, address, size, is_write);
+  if (place == NULL)
+    throw HostFault ();
+
+  return place;
 }
 
 template <int SIZE> struct WordOf;
@@ -179,6 +196,12 @@ atomic_or (u64 address,
            u32 value)
 {
   poke<u32> (address, peek<u32> (address) | value);
+}
+
+static inline s64
+keep (s64 x)
+{
+  return x;
 }
 
 static inline u32

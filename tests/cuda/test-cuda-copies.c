@@ -544,8 +544,8 @@ test_fill (void)
 {
   static const gsize counts[] = { 1, 2, 3, 7, 16, 1000 };
 
-  for (int place = 0; place < N_PLACES && !is_missing (place, place); place++)
-    for (gsize pattern_size = 1; pattern_size <= 16; pattern_size *= 2)
+  for (int place = 0; place < N_PLACES; place++)
+    for (gsize pattern_size = 1; pattern_size <= 16 && !is_missing (place, place); pattern_size *= 2)
       for (gsize i = 0; i < G_N_ELEMENTS (counts); i++)
         {
           guint8 pattern[16];

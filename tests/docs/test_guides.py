@@ -132,6 +132,12 @@ COMMANDS = {
 }
 
 
+def environment_of(name):
+    """The guide on CUDA runs over the double of NVIDIA's driver."""
+    library = os.environ.get('MTL_CUDA_DOUBLE', '') if name == 'cuda' else ''
+    return {**os.environ, 'MTL_CUDA_LIBRARY': library}
+
+
 def run_guide(path, language):
     """Runs the blocks of a guide. Returns what went wrong, or ''."""
     # The blocks that need a peer build on those that do not.
@@ -147,7 +153,8 @@ def run_guide(path, language):
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / name).write_text(source, encoding='utf-8')
         for command in commands:
-            result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+            result = subprocess.run(command, cwd=folder, capture_output=True, text=True,
+                                    env=environment_of(path.stem))
             if result.returncode != 0:
                 return (f'{shlex.join(command)} ended with {result.returncode}\n'
                         f'{result.stdout}{result.stderr}')

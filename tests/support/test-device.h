@@ -23,6 +23,7 @@ struct _TestDevice
   int n_fills;
   int n_copies;
   int n_synchronized;
+  guint64 n_streams;
   gsize modified_offset; /* as last told */
   gsize modified_size;
   gboolean out_of_memory;
@@ -184,6 +185,60 @@ test_device_did_modify (MtlDevice      *device,
   self->modified_size = size;
 }
 
+/* Streams are numbers, and their work is over at once. */
+
+static gboolean
+test_device_new_stream (MtlDevice  *device,
+                        guint64    *stream,
+                        GError    **error)
+{
+  *stream = ++TEST_DEVICE (device)->n_streams;
+  return TRUE;
+}
+
+static gboolean
+test_device_wrap_stream (MtlDevice  *device,
+                         guint64     stream,
+                         GError    **error)
+{
+  return TRUE;
+}
+
+static void
+test_device_free_stream (MtlDevice *device,
+                         guint64    stream,
+                         gboolean   is_own)
+{
+  g_assert_cmpuint (stream, <=, TEST_DEVICE (device)->n_streams);
+}
+
+static gboolean
+test_device_get_stream (MtlDevice  *device,
+                        guint64    *stream,
+                        GError    **error)
+{
+  *stream = 0;
+  return TRUE;
+}
+
+static gboolean
+test_device_order_streams (MtlDevice  *device,
+                           guint64     before,
+                           guint64     after,
+                           GError    **error)
+{
+  return TRUE;
+}
+
+static gboolean
+test_device_synchronize_stream (MtlDevice     *device,
+                                guint64        stream,
+                                GCancellable  *cancellable,
+                                GError       **error)
+{
+  return test_device_synchronize (device, cancellable, error);
+}
+
 static void
 test_device_class_init (TestDeviceClass *klass)
 {
@@ -199,6 +254,12 @@ test_device_class_init (TestDeviceClass *klass)
   device_class->synchronize = test_device_synchronize;
   device_class->synchronize_memory = test_device_synchronize_memory;
   device_class->did_modify = test_device_did_modify;
+  device_class->new_stream = test_device_new_stream;
+  device_class->wrap_stream = test_device_wrap_stream;
+  device_class->free_stream = test_device_free_stream;
+  device_class->get_stream = test_device_get_stream;
+  device_class->order_streams = test_device_order_streams;
+  device_class->synchronize_stream = test_device_synchronize_stream;
 }
 
 static void

@@ -679,6 +679,28 @@ function _forEachTensor(callback, thisArgument = undefined) {
         callback.call(thisArgument, view, name, this);
 }
 
+// Streams
+
+// stream.run(function): calls the function while the library works in the stream, and
+// returns its result. The work of a promise would not be in the stream.
+function _runInStream(work) {
+    if (typeof work !== 'function')
+        throw new TypeError(`A function is needed, not ${_show(work)}`);
+
+    this.push_thread_default();
+    let result;
+    try {
+        result = work();
+    } finally {
+        this.pop_thread_default();
+    }
+    if (result instanceof Promise) {
+        throw new TypeError('The function returned a promise, whose work is not in the stream: ' +
+            'call run() for each part between two awaits');
+    }
+    return result;
+}
+
 // New tensors
 
 function _place(view, device) {
@@ -971,6 +993,8 @@ function _defineMembers(elementAccess) {
         entries: _iterateFile,
         forEach: _forEachTensor,
     });
+
+    _defineMethods(Mtl.Stream.prototype, {run: _runInStream});
 
     for (const [{prototype}, iterate] of [[Mtl.StridedView, _iterate],
         [Mtl.TensorFile, _iterateFile]])

@@ -312,3 +312,77 @@ convert_number (const MtlCudaConversion &p,
     value = scale_number (p, value, is_real);
   return store_number (p.dest, value);
 }
+
+/* Patterns of 1, 2, 4 or 8 bytes */
+
+DEVICE u64
+load_pattern (u64  address,
+              u32  size,
+              bool is_unaligned)
+{
+  u64 pattern = 0;
+
+  if (is_unaligned)
+    {
+      ROLLED
+      for (u32 k = 0; k < size; k++)
+        pattern |= (u64) peek<u8> (address + k) << 8 * k;
+      return pattern;
+    }
+
+  switch (size)
+    {
+    case 1:
+      return peek<u8> (address);
+    case 2:
+      return peek<u16> (address);
+    case 4:
+      return peek<u32> (address);
+    default:
+      return peek<u64> (address);
+    }
+}
+
+DEVICE void
+store_pattern (u64  address,
+               u64  pattern,
+               u32  size,
+               bool is_unaligned)
+{
+  if (is_unaligned)
+    {
+      ROLLED
+      for (u32 k = 0; k < size; k++)
+        poke<u8> (address + k, pattern >> 8 * k);
+      return;
+    }
+
+  switch (size)
+    {
+    case 1:
+      poke<u8> (address, pattern);
+      break;
+    case 2:
+      poke<u16> (address, pattern);
+      break;
+    case 4:
+      poke<u32> (address, pattern);
+      break;
+    default:
+      poke<u64> (address, pattern);
+    }
+}
+
+/* Up to 8 bits. Only the bytes that contain them are read. */
+DEVICE u32
+load_bits (u64 address,
+           u32 n)
+{
+  const u32 bit = (u32) address & 7;
+  u32 window = peek<u8> (address >> 3);
+
+  if (bit + n > 8)
+    window |= (u32) peek<u8> ((address >> 3) + 1) << 8;
+
+  return window >> bit & ((1u << n) - 1);
+}

@@ -5,64 +5,6 @@
 #include "any-numbers.h"
 #include "gather.h"
 
-DEVICE u64
-load_pattern (u64  address,
-              u32  size,
-              bool is_unaligned)
-{
-  u64 pattern = 0;
-
-  if (is_unaligned)
-    {
-      ROLLED
-      for (u32 k = 0; k < size; k++)
-        pattern |= (u64) peek<u8> (address + k) << 8 * k;
-      return pattern;
-    }
-
-  switch (size)
-    {
-    case 1:
-      return peek<u8> (address);
-    case 2:
-      return peek<u16> (address);
-    case 4:
-      return peek<u32> (address);
-    default:
-      return peek<u64> (address);
-    }
-}
-
-DEVICE void
-store_pattern (u64  address,
-               u64  pattern,
-               u32  size,
-               bool is_unaligned)
-{
-  if (is_unaligned)
-    {
-      ROLLED
-      for (u32 k = 0; k < size; k++)
-        poke<u8> (address + k, pattern >> 8 * k);
-      return;
-    }
-
-  switch (size)
-    {
-    case 1:
-      poke<u8> (address, pattern);
-      break;
-    case 2:
-      poke<u16> (address, pattern);
-      break;
-    case 4:
-      poke<u32> (address, pattern);
-      break;
-    default:
-      poke<u64> (address, pattern);
-    }
-}
-
 /* Complex numbers are two. A complex number is true if either part is. */
 DEVICE void
 convert_element (const MtlCudaConversion &p,

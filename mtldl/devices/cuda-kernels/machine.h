@@ -40,7 +40,8 @@ extern __attribute__ ((shared, aligned (16))) char shared_memory[];
 
 #define UNROLL _Pragma ("unroll")
 #define UNROLL_2 _Pragma ("unroll 2")
-#define UNROLL_4 _Pragma ("unroll 4")
+#define PRAGMA(text) _Pragma (#text)
+#define UNROLL_BY(n) PRAGMA (unroll n)
 #define ROLLED _Pragma ("unroll 1")
 
 #define SHARED shared_memory
@@ -113,6 +114,15 @@ atomic_or (u64 address,
            u32 value)
 {
   asm volatile ("red.global.or.b32 [%0], %1;" : : "l"(address), "r"(value) : "memory");
+}
+
+/* Keeps compilers from computing multiples of a number before the loop that needs them, which takes
+ * more registers than there are. */
+DEVICE s64
+keep (s64 x)
+{
+  asm volatile ("" : "+l"(x));
+  return x;
 }
 
 DEVICE u32

@@ -2,25 +2,25 @@
 
 #pragma once
 
-/* The parameters of the kernels, which the planner fills in. Read as C by the planner, and as C++ by
- * the kernels, without any header. Each kernel takes the address of the destination, that of the
- * source, and one of these structs. */
+/* The parameters of the kernels, which the planner fills in. Read as C by the planner and as C++ by
+ * the kernels, without any other header. Each kernel takes the address of the destination, that of
+ * the source, and one of these structs. */
 
 enum
 {
-  MTL_CUDA_THREADS = 256, /* of each block */
+  MTL_CUDA_THREADS = 256, /* for each block */
   MTL_CUDA_MAX_AXES = 32,
   MTL_CUDA_SECTOR = 32, /* bytes that memory reads and writes at least */
   MTL_CUDA_EACH = 4,    /* items of a thread in the kernels for rows and items */
   MTL_CUDA_CONVERTED = 2, /* items of a thread, or fours of them, that are converted */
   MTL_CUDA_BOX_AXES = 6,
-  MTL_CUDA_PATTERN = 1024,
+  MTL_CUDA_PATTERN = 1024, /* bytes of a fill's item */
+  MTL_CUDA_PACKED_PATTERN = 128,
 };
 
-/* An axis, which has `parts` parts. Part i begins at element i * step, or at `last` if that is less:
- * the last part overlaps the one before, so that all have the same size. Elements are parts of
- * their own where nothing else is said. A number is divided by `parts` by a product with `magic`
- * and a shift. */
+/* An axis, which has `parts` parts. Part i begins at element i * step, or at `last` if that is
+ * less: the last part overlaps the one before, so that all have the same size. Unless a struct says
+ * otherwise, each element is a part. To divide by `parts`, multiply with `magic`, and shift. */
 typedef struct
 {
   unsigned int parts;
@@ -29,7 +29,7 @@ typedef struct
   unsigned int step;
   unsigned int last;
   unsigned int unused;
-  long long dest; /* from an element to the next, in bytes */
+  long long dest; /* the bytes between two elements */
   long long source;
 } MtlCudaAxis;
 
@@ -74,7 +74,7 @@ typedef struct
   unsigned int kind;
   unsigned int bits;
   unsigned int size; /* bytes, at least 1 */
-  MtlCudaFloat format; /* of SMALL */
+  MtlCudaFloat format; /* a bound for SMALL */
 } MtlCudaNumber;
 
 typedef struct
@@ -100,8 +100,99 @@ typedef struct
   MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
 } MtlCudaAnyGather;
 
-/* rows, reverse, repeat, fill: rows of row_bytes, in pieces at aligned addresses of the destination.
- * All addresses and lengths are multiples of `grain`. */
+/* packed, packed_rows: elements of which some have fewer than 8 bits. All addresses and steps are
+ * in bits; those of a fill's source are in the pattern. In packed_rows, an item is 8 elements of a
+ * row. */
+typedef struct
+{
+  unsigned int n;
+  unsigned int n_axes;
+  unsigned int dest_bits; /* an element takes this */
+  unsigned int source_bits;
+  unsigned int is_fill;
+  unsigned int converts;
+  unsigned int row_length;
+  unsigned int unused;
+  long long source_step; /* along a row */
+  MtlCudaConversion conversion;
+  unsigned char pattern[MTL_CUDA_PACKED_PATTERN];
+  MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaPacked;
+
+/* compare: sets the word at `result` to 1 if any two numbers differ. All other addresses and steps
+ * are in bits; a is in the place of the destination. */
+typedef struct
+{
+  unsigned int n;
+  unsigned int n_axes;
+  unsigned int n_a_parts;
+  unsigned int n_b_parts;
+  unsigned int is_unaligned;
+  unsigned int is_exact;
+  unsigned int nans_are_equal;
+  unsigned int unused;
+  double rtol;
+  double atol;
+  unsigned long long result;
+  MtlCudaNumber a;
+  MtlCudaNumber b;
+  MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaCompare;
+
+/* tally: writes the statistics of tiles to the destination, an MtlCudaTally for each, as
+ * mtl-tally-kernels-private.h defines them. The numbers are not complex. The source's address and
+ * all steps are in bits, and axes in the order of MtlTiles. */
+
+enum
+{
+  MTL_CUDA_TALLY_LANES = 16,
+  MTL_CUDA_TALLY_SHARED = 24 * 1024,
+};
+
+typedef struct
+{
+  long long least;
+  long long most;
+  unsigned long long n_zeros;
+  unsigned long long n_nans;
+  unsigned long long n_infinities;
+  unsigned long long n; /* finite numbers */
+  double mean;
+  double rest;
+  double squares;
+} MtlCudaTally;
+
+enum
+{
+  MTL_CUDA_TALLY_BOOL,
+  MTL_CUDA_TALLY_SMALL, /* integers of up to 16 bits */
+  MTL_CUDA_TALLY_LARGE,
+  MTL_CUDA_TALLY_REAL,
+};
+
+typedef struct
+{
+  unsigned long long extent;
+  long long step;
+  unsigned int part; /* elements of a tile */
+  unsigned int n_parts;
+} MtlCudaTallyAxis;
+
+typedef struct
+{
+  unsigned int n_tiles;
+  unsigned int n_axes;
+  unsigned int kind;
+  unsigned int is_signed;
+  unsigned int has_large; /* numbers may be too large to be squared */
+  unsigned int is_unaligned;
+  unsigned long long bias; /* between an integer and its key */
+  MtlCudaNumber number;    /* as it is in memory */
+  MtlCudaTallyAxis axes[MTL_CUDA_MAX_AXES];
+} MtlCudaTallies;
+
+/* rows, reverse, repeat, fill: rows of row_bytes, in pieces at aligned addresses of the
+ * destination. All addresses and lengths are multiples of `grain`. */
 typedef struct
 {
   unsigned int n; /* pieces */
@@ -115,7 +206,7 @@ typedef struct
   long long row_bytes;
   unsigned long long source_begin; /* the bytes that may be read */
   unsigned long long source_end;
-  unsigned int pattern[4]; /* of a fill: the bytes at multiples of 16 */
+  unsigned int pattern[4]; /* for a fill: the bytes at multiples of 16 */
   MtlCudaAxis axes[MTL_CUDA_MAX_AXES];
 } MtlCudaRows;
 
@@ -155,7 +246,7 @@ typedef struct
   unsigned int tiles_per_block;
   unsigned int n_axes;
   unsigned int n_channels;
-  unsigned int n_pixels; /* of a tile */
+  unsigned int n_pixels; /* for a tile */
   unsigned int pitch;    /* bytes of a channel in shared memory */
   unsigned int splits;   /* the source is interleaved */
   unsigned int unused;

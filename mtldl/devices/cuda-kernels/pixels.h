@@ -229,4 +229,4 @@ struct Pixels
 };
 
 #define PIXELS(name, T) \
-  KERNEL (name, MtlCudaPixels, 6, Pixels<T>::run (p, dest, source, block))
+  KERNEL (name, MtlCudaPixels, 4, Pixels<T>::run (p, dest, source, block))

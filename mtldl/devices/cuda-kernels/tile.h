@@ -3,8 +3,9 @@
 #pragma once
 
 /* Transposes: tiles of T0 by T1 elements, of which the T0 are contiguous in the destination and the
- * T1 in the source. All tiles are whole. Rows of a skewed tile have up to a sector of elements more,
- * and begin with a sector of the destination, except at the ends of the axis. */
+ * T1 in the source. All tiles are whole. A skewed tile has up to a sector of elements more along
+ * T0, and each of its rows begins with a sector of the destination, except at the ends of the
+ * axis. */
 
 #include "machine.h"
 
@@ -20,10 +21,11 @@ struct Tile
     SKEW = SECTOR / (int) sizeof (T),
     PITCH = ((T0 + SKEW) / V) | 1,    /* words; odd, so that threads do not meet in a bank */
     N_ACROSS = T1 / V / 32,
-    N_GROUPS = T0 / V / N_WARPS, /* of a warp: V elements along the first axis */
+    N_GROUPS = T0 / V / N_WARPS, /* for a warp: V elements along the first axis */
     N_MORE = SKEW / V,           /* groups of a skewed tile, one for each warp */
     N_WORDS = T0 / V / 32,
     N_ROWS = T1 / N_WARPS,
+    N_STORED = V == 1 ? 4 : 2,               /* rows that are stored together */
     N_AT_ONCE = V == 4 ? 2 : V == 2 ? 4 : 8, /* groups that are loaded together */
   };
 
@@ -77,13 +79,12 @@ struct Tile
 
   template <bool IS_SHIFTED, int N>
   MEMBER void
-  load_groups (const MtlCudaTile &p,
-               Word              *data,
-               u64                source,
-               u32                column,
-               u32                group)
+  load_groups (Word *data,
+               u64   source,
+               s64   step,
+               u32   column,
+               u32   group)
   {
-    const s64 step = p.axes[0].source;
     Word words[N][V];
 
     source += group * V * step;
@@ -112,6 +113,7 @@ struct Tile
   {
     enum { N_TOGETHER = IS_SHIFTED ? (N_AT_ONCE + 1) / 2 : N_AT_ONCE };
     const u32 lane = tid & 31, warp = tid >> 5;
+    const s64 step = keep (p.axes[0].source);
 
     ROLLED
     for (int m = 0; m < N_ACROSS; m++)
@@ -121,10 +123,10 @@ struct Tile
 
         ROLLED
         for (int g = 0; g < N_GROUPS; g += N_TOGETHER)
-          load_groups<IS_SHIFTED, N_TOGETHER> (p, data, from, column, warp + g * N_WARPS);
+          load_groups<IS_SHIFTED, N_TOGETHER> (data, from, step, column, warp + g * N_WARPS);
 
         if (p.is_skewed && warp < N_MORE)
-          load_groups<IS_SHIFTED, 1> (p, data, from, column, T0 / V + warp);
+          load_groups<IS_SHIFTED, 1> (data, from, step, column, T0 / V + warp);
       }
   }
 
@@ -242,16 +244,16 @@ struct Tile
          u32                tid)
   {
     const u32 lane = tid & 31, warp = tid >> 5;
-    const s64 step = p.axes[1].dest;
+    const s64 step = keep (p.axes[1].dest);
     const bool is_aligned = V == 1 || (((u32) dest | (u32) step) & 3) == 0;
     u64 to = dest + warp * step;
 
     if (!p.is_skewed && is_aligned)
-      UNROLL
+      UNROLL_BY (N_STORED)
       for (u32 r = 0; r < N_ROWS; r++, to += N_WARPS * step)
         store_words (to, get_row (data, warp + r * N_WARPS), 0, lane);
     else if (p.is_skewed && !is_end)
-      UNROLL_4
+      UNROLL_BY (N_STORED)
       for (u32 r = 0; r < N_ROWS; r++, to += N_WARPS * step)
         store_words (to, get_row (data, warp + r * N_WARPS),
                      ((0 - (u32) to) & (SECTOR - 1)) / (u32) sizeof (T), lane);

@@ -23,8 +23,8 @@ NAMES = [name for name in dir(Mtl)
          if isinstance(getattr(Mtl, name), type) and issubclass(getattr(Mtl, name), GObject.Object)
          and not getattr(Mtl, name).__gtype__.is_abstract()]
 
-# Attributes that only say what to use instead.
-HINTS = {Mtl.StridedView: {*_INSTEAD, "__array_function__"}}
+# Attributes that only say what to use instead, or that no view of the host has.
+HINTS = {Mtl.StridedView: {*_INSTEAD, "__array_function__", "__cuda_array_interface__"}}
 
 # Exceptions that an object may raise to refuse. An AttributeError is a mistake.
 REFUSALS = (GLib.Error, TypeError, ValueError, IndexError, KeyError, BufferError,
@@ -132,7 +132,7 @@ def test_bare_object(name):
 
 def test_names():
     assert {"Buffer", "StridedLayout", "StridedView", "TensorFile", "TensorFileEntry",
-            "TensorFileBuilder", "DlpackTensor", "Event", "Statistics"} == set(NAMES)
+            "TensorFileBuilder", "DlpackTensor", "Event", "Statistics", "Stream"} == set(NAMES)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ TABLE = Table(ROOT / "introspection" / "defaults.ini")
 
 # No two axes have the same extent, and the order of the axes is Fortran's.
 LAYOUT = Mtl.StridedLayout.new([2, 3, 4], [1, 2, 6], 32)
-VIEW = Mtl.array(range(2000), "float32")[:24].reshape(4, 3, 2)
+VIEW = Mtl.array(range(2000), "float32", device="cpu")[:24].reshape(4, 3, 2)
 EVENT = Mtl.Event.new()
 EVENT.signal(1)
 

@@ -718,7 +718,7 @@ test_foreign (void)
 
   assert_refuses (mtl_gtk_view_paintable_set_view (paintable, view, MTL_GTK_CHANNELS_RGBA,
                                                    MTL_GTK_TEXTURE_FLAGS_NONE, &error),
-                  MTL_ERROR_NOT_HOST_ACCESSIBLE, "(2, 5)");
+                  MTL_ERROR_NOT_HOST_ACCESSIBLE, "(10, 5)");
   g_assert_null (mtl_gtk_view_paintable_get_texture (paintable));
 }
 

@@ -49,7 +49,7 @@ BYTES (buffer_dup_bytes_async,
         mtl_buffer_dup_bytes_finish (f->buffer, wait_for_result (f), error)))
 BYTES (buffer_get_bytes, mtl_buffer_get_bytes (f->buffer, 1, 20, error))
 
-/* Types, devices, events */
+/* Types, devices, events, streams */
 NUMBER (dtype_from_string, mtl_dtype_from_string ("float32", error))
 MEMORY (dtype_to_string, mtl_dtype_to_string (MTL_DTYPE_FLOAT32))
 NUMBER (device_get, mtl_device_get (MTL_DEVICE_TYPE_CPU, 0, error))
@@ -64,6 +64,16 @@ DONE (event_wait, mtl_event_wait (f->event, 1, 0, NULL, error))
 DONE (event_wait_async,
       (mtl_event_wait_async (f->event, 1, 0, NULL, take_result, f),
        mtl_event_wait_finish (f->event, wait_for_result (f), error)))
+OBJECT (stream_new, mtl_stream_new (f->stream_device, error))
+OBJECT (stream_new_for_device, mtl_stream_new_for_device (f->stream_device, error))
+OBJECT (stream_new_for_handle, mtl_stream_new_for_handle (1, f->stream_device, error))
+DONE (stream_wait_stream, mtl_stream_wait_stream (f->stream, f->stream, error))
+DONE (stream_wait_event, refuses_event (f, mtl_stream_wait_event, error))
+DONE (stream_signal_event, refuses_event (f, mtl_stream_signal_event, error))
+DONE (stream_synchronize, mtl_stream_synchronize (f->stream, NULL, error))
+DONE (stream_synchronize_async,
+      (mtl_stream_synchronize_async (f->stream, NULL, take_result, f),
+       mtl_stream_synchronize_finish (f->stream, wait_for_result (f), error)))
 
 /* Layouts */
 OBJECT (layout_new, mtl_strided_layout_new (DIMS (4, 6), DIMS (1, 4), 8, error))

@@ -29,6 +29,8 @@ typedef struct
   GBytes *bytes;
   GBytes *pattern;
   MtlEvent *event;
+  MtlDevice *stream_device;
+  MtlStream *stream;
   guint8 data[64];
 
   MtlStridedLayout *layout; /* (4, 6) bytes */
@@ -100,6 +102,21 @@ refuses_tensor (Fixture  *f,
   g_assert_null (view);
   g_assert_true (g_error_matches (*error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED)
                  || g_error_matches (*error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT));
+  g_clear_error (error);
+  return TRUE;
+}
+
+/* The event is of another device. */
+static gboolean
+refuses_event (Fixture   *f,
+               gboolean   (* queue) (MtlStream  *stream,
+                                     MtlEvent   *event,
+                                     guint64     value,
+                                     GError    **error),
+               GError   **error)
+{
+  g_assert_false (queue (f->stream, f->event, 1, error));
+  g_assert_error (*error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED);
   g_clear_error (error);
   return TRUE;
 }
@@ -509,6 +526,9 @@ set_up (Fixture        *f,
   f->event = mtl_event_new (mtl_device_get_host (), &error);
   g_assert_no_error (error);
   mtl_event_signal (f->event, 1);
+  f->stream_device = g_object_ref (private_device);
+  f->stream = mtl_stream_new (private_device, &error);
+  g_assert_no_error (error);
 
   f->layout = mtl_strided_layout_new_dense (DIMS (4, 6), MTL_ORDER_C, 8, &error);
   g_assert_no_error (error);
@@ -552,6 +572,8 @@ tear_down (Fixture *f)
   g_bytes_unref (f->bytes);
   g_bytes_unref (f->pattern);
   g_object_unref (f->event);
+  g_object_unref (f->stream);
+  g_object_unref (f->stream_device);
   g_object_unref (f->layout);
   g_bytes_unref (f->element);
   g_variant_unref (f->variant);

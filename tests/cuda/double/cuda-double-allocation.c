@@ -133,8 +133,8 @@ check_free (const CdMemory *memory,
   return CU_SUCCESS;
 }
 
-/* Memory of a pool is freed without waiting for anybody: what the host does not know to be done comes
- * too late. */
+/* Memory of a pool is freed without waiting for anybody: work that the host does not know to be
+ * done comes too late. */
 static CuResult
 free_pool_memory (CdMemory *memory)
 {
@@ -252,8 +252,8 @@ is_on_disk (const char *path)
   return statfs (path, &info) == 0 && info.f_type != TMPFS;
 }
 
-/* A driver never returned from registering private mappings of files on disk, and refused shared ones
- * that may be written. */
+/* A driver never returned from registering private mappings of files on disk, and refused shared
+ * ones that may be written. */
 static CuResult
 check_mapping (const Mapping *mapping,
                bool           read_only)

@@ -20,7 +20,7 @@ typedef struct
 {
   CdWork *works;
   bool dead;
-  bool has_run; /* of an executable graph */
+  bool has_run; /* for an executable graph */
 } Graph;
 
 static CdCapture *captures; /* those that go on */

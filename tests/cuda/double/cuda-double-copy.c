@@ -53,7 +53,8 @@ static CuResult
 submit_copy (CdWork  *work,
              CuStream handle)
 {
-  bool from_pageable = is_pageable (work->src.address), to_pageable = is_pageable (work->dst.address);
+  bool from_pageable = is_pageable (work->src.address);
+  bool to_pageable = is_pageable (work->dst.address);
   CuResult result = CU_SUCCESS;
   CdStream *stream = cd_stream_to_submit (handle, &result);
   bool blocks;

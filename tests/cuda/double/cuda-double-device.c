@@ -107,7 +107,7 @@ cuda_double_set_jit_result (unsigned code)
 
 /* The environment */
 
-static void
+static void __attribute__ ((noreturn))
 refuse_variable (const char *name,
                  const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Pools, whose memory is allocated and freed in the order of streams. A pool keeps the bytes of freed
- * memory until it is trimmed, or until somebody waits and it holds more than its threshold. */
+/* Pools, whose memory is allocated and freed in the order of streams. A pool keeps the bytes of
+ * freed memory until it is trimmed, or until somebody waits and its threshold is passed. */
 
 #include "cuda-double-private.h"
 
@@ -73,7 +73,7 @@ cuMemPoolCreate (CuPool            *pool,
 {
   CuResult result;
 
-  if (!cd_enter (CD_cuMemPoolCreate, 0, &result))
+  if (!cd_enter (CD_cuMemPoolCreate, CD_CONTEXT, &result))
     return result;
 
   result = check_props (props);
@@ -92,7 +92,7 @@ cuDeviceGetDefaultMemPool (CuPool  *pool,
 {
   CuResult result;
 
-  if (!cd_enter (CD_cuDeviceGetDefaultMemPool, 0, &result))
+  if (!cd_enter (CD_cuDeviceGetDefaultMemPool, CD_CONTEXT, &result))
     return result;
   if (!cd_is_device (device))
     return cd_leave (CU_INVALID_DEVICE);
@@ -114,7 +114,7 @@ cuMemPoolSetAttribute (CuPool handle,
   CdPool *pool;
   CuResult result;
 
-  if (!cd_enter (CD_cuMemPoolSetAttribute, 0, &result))
+  if (!cd_enter (CD_cuMemPoolSetAttribute, CD_CONTEXT, &result))
     return result;
   pool = find_pool (handle, &result);
   if (pool == NULL)
@@ -191,7 +191,7 @@ cuMemPoolTrimTo (CuPool handle,
   CdPool *pool;
   CuResult result;
 
-  if (!cd_enter (CD_cuMemPoolTrimTo, CD_UNSAFE, &result))
+  if (!cd_enter (CD_cuMemPoolTrimTo, CD_CONTEXT | CD_UNSAFE, &result))
     return result;
   pool = find_pool (handle, &result);
   if (pool == NULL)
@@ -208,7 +208,7 @@ cuMemPoolDestroy (CuPool handle)
   CdPool *pool;
   CuResult result;
 
-  if (!cd_enter (CD_cuMemPoolDestroy, CD_RELEASES | CD_FREES | CD_UNSAFE, &result))
+  if (!cd_enter (CD_cuMemPoolDestroy, CD_CONTEXT | CD_RELEASES | CD_FREES | CD_UNSAFE, &result))
     return result;
   pool = find_pool (handle, &result);
   if (pool == NULL)

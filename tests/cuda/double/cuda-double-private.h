@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The parts of the double of CUDA's driver. All but the functions of the driver and the controls are
- * called with the lock held. */
+/* The parts of the double of CUDA's driver. All but the functions of the driver and the controls
+ * are called with the lock held. */
 
 #pragma once
 
@@ -53,7 +53,7 @@ void *cd_allocate (size_t size);
 #define CD_AFTER_ERROR 8  /* works after an error that stays */
 #define CD_IN_CHILD 16    /* returns 0 in a forked child, and does nothing */
 #define CD_FREES 32       /* a violation in a forked child */
-#define CD_UNSAFE 64      /* what a capture forbids, "potentially unsafe API call" */
+#define CD_UNSAFE 64      /* a capture forbids this, "potentially unsafe API call" */
 #define CD_INFALLIBLE 128 /* is no point */
 
 /* Takes the lock, if the call may go on. */

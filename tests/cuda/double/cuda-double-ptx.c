@@ -17,12 +17,13 @@ typedef struct
 static bool
 skip_comment (Reader *reader)
 {
-  const char *end;
+  const char *mark, *end;
 
   if (reader->at[0] != '/' || (reader->at[1] != '/' && reader->at[1] != '*'))
     return false;
-  end = strstr (reader->at + 2, reader->at[1] == '/' ? "\n" : "*/");
-  reader->at = end == NULL ? reader->at + strlen (reader->at) : end + (reader->at[1] == '/' ? 1 : 2);
+  mark = reader->at[1] == '/' ? "\n" : "*/";
+  end = strstr (reader->at + 2, mark);
+  reader->at = end == NULL ? reader->at + strlen (reader->at) : end + strlen (mark);
 
   return true;
 }

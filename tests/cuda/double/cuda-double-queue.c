@@ -14,7 +14,7 @@ uint64_t cd_n_pending;
 bool cd_eager, cd_paused;
 unsigned cd_delay = UINT_MAX;
 
-static CdClock *host_clock; /* what the host has waited for */
+static CdClock *host_clock; /* the host has waited for this */
 static uint64_t host_generation;
 static uint64_t n_wants; /* that more is to run than before */
 

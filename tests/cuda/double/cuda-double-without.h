@@ -51,8 +51,8 @@ cuda_double_rename (char       *bytes,
   return found;
 }
 
-/* Writes a copy of a library without functions of these names, which end with NULL, to a new file at
- * @copy, which ends with XXXXXX. False: it has no such function, or cannot be copied. */
+/* Writes a copy of a library without these functions to a new file. @names ends with NULL, and
+ * @copy with XXXXXX. False: it has no such function, or cannot be copied. */
 static inline bool
 cuda_double_copy_without (const char        *path,
                           const char *const *names,

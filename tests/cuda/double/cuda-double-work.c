@@ -44,7 +44,8 @@ mistake_of_order (const CdMemory *memory,
   return NULL;
 }
 
-/* Of those that have had an address one after another, the one that the work is for; else the last. */
+/* Several allocations may have had an address, one after another: returns the one that the work is
+ * ordered within, or the last. */
 static CdMemory *
 owner_in_order (CdMemory     *last,
                 const CdWork *work)
@@ -119,8 +120,8 @@ find_by_host_address (uintptr_t *address)
   return memory;
 }
 
-/* Where the work may access a range; NULL is an error, and a violation. The memory that was accessed
- * last needs no more checks than that of its range. */
+/* Returns the pages of a range that the work may access; NULL is an error, and a violation. Memory
+ * that was accessed before needs no more checks than that of its range. */
 char *
 cd_reach (CdWork   *work,
           uintptr_t address,

@@ -55,8 +55,8 @@ CUDA_DOUBLE_API void cuda_double_set_jit_result (unsigned code);
 CUDA_DOUBLE_API void cuda_double_add_kernel (const CudaDoubleKernel *kernel);
 
 /* A violation is a use of CUDA that is wrong, or right by luck. It is told on stderr and ends the
- * program, unless that is switched off here; the call then returns an error, and queued work ends in
- * one. */
+ * program, unless that is switched off here; the call then returns an error, and queued work ends
+ * in one. */
 CUDA_DOUBLE_API void cuda_double_set_abort (bool abort_on_violation);
 CUDA_DOUBLE_API unsigned cuda_double_violations (void);
 /* The last one in this thread's view; valid until its next call. */
@@ -119,8 +119,8 @@ CUDA_DOUBLE_API size_t cuda_double_live (const char *kind);
 CUDA_DOUBLE_API uint64_t cuda_double_live_bytes (const char *kind);
 /* Writes a line for each on stderr. */
 CUDA_DOUBLE_API void cuda_double_list_live (void);
-/* Reads or writes device memory behind the driver's back, without any work; false: this range is not
- * within memory that is alive. */
+/* Reads or writes device memory behind the driver's back, without any work; false: this range is
+ * not within memory that is alive. */
 CUDA_DOUBLE_API bool cuda_double_peek (unsigned long long address,
                                        void              *bytes,
                                        size_t             size);

@@ -27,6 +27,7 @@ DEPENDENCIES = {
     'intl': 'gettext',
     'libdeflate': 'libdeflate',
     'pygobject-3.0': 'pygobject3',
+    'threads': None,
     'zlib': None,
 }
 PROGRAMS = {

@@ -143,7 +143,10 @@ def _view_of_cuda_interface(x):
 
 
 def _view_of_array(x):
-    return None if isinstance(x, type) or not hasattr(x, "__array__") else _asview(array_of(x))
+    # Arrays on a GPU would be copied to the host.
+    if isinstance(x, type) or not hasattr(x, "__array__") or hasattr(x, "__cuda_array_interface__"):
+        return None
+    return _asview(array_of(x))
 
 
 # The ways in which x may share its memory, beside DLPack. Each returns None if it is not for x.

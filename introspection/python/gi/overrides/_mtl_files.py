@@ -13,7 +13,7 @@ from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
 from ._mtl_asview import asview, is_literal, view_of_values
-from ._mtl_create import dtype_of
+from ._mtl_create import device_of, dtype_of
 from ._mtl_defaults import as_file
 from ._mtl_errors import exception_for
 from ._mtl_nested import listed
@@ -25,8 +25,8 @@ def load(path, *, mode=Mtl.TensorFileMode.AUTO, device=None):
     """Opens a file of tensors as a mapping of names to views. A view is only made when it is
     looked up. `path` is a path or a Gio.File, also of a folder with one index of safetensors, or
     else with one file of tensors. A tensor that cannot be loaded does not hide the others: its
-    entry has the reason as `error`."""
-    return Mtl.TensorFile.open(as_file(path), device, mode)
+    entry has the reason as `error`. The device may be a name, as in empty()."""
+    return Mtl.TensorFile.open(as_file(path), device_of(device), mode)
 
 
 # The exceptions for objects that it cannot view.

@@ -175,7 +175,9 @@ def _view_getattr(self, name):
 def _view_dir(self):
     with contextlib.suppress(ImportError):
         import_numpy()
-    return sorted({*object.__dir__(self)} - {*_INSTEAD, "__array_function__"})
+    missing = {name for name in ("__array_interface__", "__cuda_array_interface__")
+               if not hasattr(self, name)}
+    return sorted({*object.__dir__(self)} - {*_INSTEAD, "__array_function__", *missing})
 
 
 # Ufuncs and functions

@@ -237,8 +237,10 @@ query_elsewhere (void *data)
 {
   Elsewhere *elsewhere = data;
 
+  MUST (cu.cuCtxPushCurrent_v2 (context));
   EXPECT (CU_CAPTURE_MODE_GLOBAL, exchange_mode (elsewhere->thread_mode));
   elsewhere->result = cu.cuEventQuery (outside);
+  MUST (cu.cuCtxPopCurrent_v2 (NULL));
   return NULL;
 }
 
@@ -338,6 +340,13 @@ test_isolation (void)
   EXPECT (CU_CAPTURE_MERGE, cu.cuStreamWaitEvent (stream, event, 0));
   finish (stream, CU_CAPTURE_INVALIDATED);
   finish (side, CU_CAPTURE_INVALIDATED);
+
+  start (stream, CU_CAPTURE_MODE_RELAXED);
+  MUST (cu.cuEventRecord (event, stream));
+  EXPECT (CU_CAPTURE_UNSUPPORTED, cu.cuStreamQuery (stream));
+  EXPECT (CU_CAPTURE_INVALIDATED, cu.cuStreamWaitEvent (side, event, 0));
+  EXPECT (CU_CAPTURE_NONE, status (side));
+  finish (stream, CU_CAPTURE_INVALIDATED);
   end_capture_tests ();
 }
 
@@ -496,6 +505,7 @@ static void
 test_wrong_allocation (void)
 {
   CuGraph graph;
+  CuGraphExec exec;
   CuAddress made, before;
 
   begin_capture_tests ();
@@ -507,7 +517,13 @@ test_wrong_allocation (void)
   MUST (cu.cuStreamEndCapture (stream, &graph));
   MUST (cu.cuMemsetD32Async (made, 1, 1, stream));
   VIOLATES (CU_LAUNCH_FAILED, cu.cuStreamSynchronize (stream));
-  VIOLATES (CU_INVALID_VALUE, (dbl.set_error (0), cu.cuGraphDestroy ((CuGraph) stream)));
+  dbl.set_error (CU_SUCCESS);
+  VIOLATES (CU_INVALID_VALUE, cu.cuGraphDestroy ((CuGraph) stream));
+
+  /* A graph's memory is there once; the double does not play more. */
+  MUST (cu.cuGraphInstantiateWithFlags (&exec, graph, 0));
+  MUST (cu.cuGraphLaunch (exec, stream));
+  VIOLATES (CU_NOT_SUPPORTED, cu.cuGraphLaunch (exec, stream));
 }
 
 static void

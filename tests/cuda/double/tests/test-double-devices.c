@@ -4,9 +4,17 @@
 
 #include "test-double.h"
 
+#include <sys/mman.h>
+
 static CuContext contexts[2];
 static CuStream streams[2];
 static CuAddress memory[2];
+
+static void *
+own_page (void)
+{
+  return mmap (NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
 
 static void
 begin_devices (void)
@@ -123,6 +131,7 @@ test_attributes (void)
   CHECK (dbl.set_attribute (0, "capability", 75));
   EXPECT (7, attribute (CU_DEVICE_CAPABILITY_MAJOR, 0));
   EXPECT (5, attribute (76, 0));
+  EXPECT (0x7fffffff, attribute (11, 0)); /* the largest pitch */
   CHECK (!dbl.set_attribute (0, "unknown", 1));
   VIOLATES (CU_INVALID_VALUE, cu.cuDeviceGetAttribute (&value, 9999, 0));
 }
@@ -293,15 +302,57 @@ test_contexts (void)
   VIOLATES (CU_INVALID_CONTEXT, cu.cuCtxPushCurrent_v2 (NULL));
 }
 
+/* The last release is right when nothing is left. */
+static void
+test_release (void)
+{
+  CuContext second;
+  CuEvent event;
+  CuStream stream;
+
+  dbl.set_devices (2);
+  begin ();
+  MUST (cu.cuDevicePrimaryCtxRetain (&second, 1));
+  MUST (cu.cuCtxPushCurrent_v2 (second));
+  MUST (cu.cuMemFree_v2 (new_memory (4)));
+  event = new_event ();
+  stream = new_stream ();
+  MUST (cu.cuCtxPopCurrent_v2 (NULL));
+  VIOLATES (CU_SUCCESS, cu.cuDevicePrimaryCtxRelease_v2 (1));
+  MUST (cu.cuDevicePrimaryCtxRetain (&second, 1));
+  MUST (cu.cuEventDestroy_v2 (event));
+  VIOLATES (CU_SUCCESS, cu.cuDevicePrimaryCtxRelease_v2 (1));
+  MUST (cu.cuDevicePrimaryCtxRetain (&second, 1));
+  MUST (cu.cuStreamDestroy_v2 (stream));
+  MUST (cu.cuDevicePrimaryCtxRelease_v2 (1));
+  MUST (cu.cuDevicePrimaryCtxRetain (&second, 1));
+  MUST (cu.cuCtxPushCurrent_v2 (second));
+  MUST (cu.cuMemHostRegister_v2 (own_page (), 4096, 0));
+  VIOLATES (CU_SUCCESS, cu.cuDevicePrimaryCtxRelease_v2 (1));
+}
+
+/* A thread that never pops is found out. */
+static void
+test_depth (void)
+{
+  begin ();
+  for (int i = 1; i < 64; i++)
+    MUST (cu.cuCtxPushCurrent_v2 (context));
+  EXPECT (64, dbl.context_depth ());
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuCtxPushCurrent_v2 (context));
+}
+
 /* Calls with the handle of a stream, frees and questions need no current context; others do. */
 static void
 test_no_context (void)
 {
   CuAddress address, released;
   CuEvent event, other_event;
-  CuPool pool;
+  CuPoolProps props = { 0 };
+  CuPool pool, other_pool;
   CuStream stream, other;
   CuModule module;
+  CuFunction function;
   CuEnum status, which[] = { CU_POINTER_MEMORY_TYPE };
   CuContext found;
   void *pinned, *host, *out[] = { &status };
@@ -327,6 +378,7 @@ test_no_context (void)
   MUST (cu.cuEventQuery (event));
   MUST (cu.cuStreamGetCtx (stream, &found));
   MUST (cu.cuStreamIsCapturing (stream, &status));
+  MUST (cu.cuThreadExchangeStreamCaptureMode (&(CuEnum) { CU_CAPTURE_MODE_GLOBAL }));
   MUST (cu.cuPointerGetAttributes (1, which, out, address));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuMemsetD8Async (address, 1, 4, NULL));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuMemsetD8Async (address, 1, 4, CU_PER_THREAD_STREAM));
@@ -341,12 +393,17 @@ test_no_context (void)
   VIOLATES (CU_INVALID_CONTEXT, cu.cuStreamCreate (&stream, 0));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuEventCreate (&other_event, 0));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuModuleLoadData (&module, ""));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuModuleGetFunction (&function, NULL, ""));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuMemPoolCreate (&other_pool, &props));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuDeviceGetDefaultMemPool (&other_pool, 0));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuMemPoolSetAttribute (pool, CU_POOL_RELEASE_THRESHOLD, &n));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuMemPoolTrimTo (pool, 0));
+  VIOLATES (CU_INVALID_CONTEXT, cu.cuMemPoolDestroy (pool));
   VIOLATES (CU_INVALID_CONTEXT, cu.cuCtxPopCurrent_v2 (NULL));
   MUST (cu.cuEventDestroy_v2 (event));
   MUST (cu.cuStreamDestroy_v2 (other));
   MUST (cu.cuMemFree_v2 (address));
   MUST (cu.cuMemFreeHost (pinned));
-  MUST (cu.cuMemPoolDestroy (pool));
   EXPECT (0, dbl.context_depth ());
 }
 
@@ -361,6 +418,8 @@ static const Case cases[] = {
   { "pools", test_pools },
   { "frees", test_frees },
   { "contexts", test_contexts },
+  { "release", test_release },
+  { "depth", test_depth },
   { "no-context", test_no_context },
 };
 

@@ -5,11 +5,40 @@
 #include "cuda-double-without.h"
 #include "test-double.h"
 
+/* Every function but those that free, with arguments that do not matter */
+#define EACH(X) \
+  X (cuDeviceGetCount, (any)) X (cuDeviceGet, (any, 0)) X (cuDeviceGetName, (any, 8, 0)) \
+  X (cuDeviceTotalMem_v2, (any, 0)) X (cuDeviceGetAttribute, (any, 18, 0)) \
+  X (cuDevicePrimaryCtxRetain, (any, 0)) X (cuCtxPushCurrent_v2, (NULL)) \
+  X (cuMemGetInfo_v2, (any, any)) X (cuMemPoolSetAttribute, (NULL, 4, any)) \
+  X (cuMemPoolTrimTo, (NULL, 0)) X (cuMemAllocFromPoolAsync, (any, 4, NULL, NULL)) \
+  X (cuMemAllocManaged, (any, 4, 1)) X (cuMemHostAlloc, (any, 4, 0)) \
+  X (cuMemHostRegister_v2, (any, 4, 0)) X (cuMemHostGetDevicePointer_v2, (any, any, 0)) \
+  X (cuPointerGetAttributes, (1, any, any, 0)) X (cuMemcpyAsync, (0, 0, 4, NULL)) \
+  X (cuMemcpyPeerAsync, (0, NULL, 0, NULL, 4, NULL)) X (cuMemsetD8Async, (0, 0, 4, NULL)) \
+  X (cuMemsetD16Async, (0, 0, 4, NULL)) X (cuMemsetD32Async, (0, 0, 4, NULL)) \
+  X (cuStreamCreate, (any, 0)) X (cuStreamQuery, (NULL)) X (cuStreamSynchronize, (NULL)) \
+  X (cuStreamWaitEvent, (NULL, NULL, 0)) X (cuStreamGetCtx, (NULL, any)) \
+  X (cuStreamIsCapturing, (NULL, any)) X (cuThreadExchangeStreamCaptureMode, (any)) \
+  X (cuEventCreate, (any, 0)) X (cuEventRecord, (NULL, NULL)) X (cuEventQuery, (NULL)) \
+  X (cuEventSynchronize, (NULL)) X (cuModuleLoadData, (any, "")) \
+  X (cuModuleGetFunction, (any, NULL, "")) \
+  X (cuLaunchKernel, (NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL)) \
+  X (cuDeviceGetUuid_v2, (any, 0)) X (cuMemPoolCreate, (any, any)) \
+  X (cuMemcpy3DAsync_v2, (any, NULL)) X (cuStreamWriteValue64_v2, (NULL, 0, 0, 0)) \
+  X (cuStreamWaitValue64_v2, (NULL, 0, 0, 0)) X (cuMemAlloc_v2, (any, 4)) \
+  X (cuMemAllocAsync, (any, 4, NULL)) X (cuDeviceGetDefaultMemPool, (any, 0)) \
+  X (cuCtxGetCurrent, (any)) X (cuCtxSynchronize, ()) X (cuStreamBeginCapture_v2, (NULL, 0)) \
+  X (cuStreamEndCapture, (NULL, any)) X (cuGraphInstantiateWithFlags, (any, NULL, 0)) \
+  X (cuGraphLaunch, (NULL, NULL))
+
+static void *const any = (char[256]) { 0 };
+
 static void
 test_not_initialized (void)
 {
   CuAddress address = 0;
-  CuStream stream;
+  CuStream made;
   CuContext found;
   const char *name;
   int n = 0;
@@ -18,7 +47,7 @@ test_not_initialized (void)
   EXPECT (CU_NOT_INITIALIZED, cu.cuDevicePrimaryCtxRetain (&found, 0));
   if (is_double)
     {
-      EXPECT (CU_NOT_INITIALIZED, cu.cuStreamCreate (&stream, 0));
+      EXPECT (CU_NOT_INITIALIZED, cu.cuStreamCreate (&made, 0));
       EXPECT (CU_NOT_INITIALIZED, cu.cuMemAlloc_v2 (&address, 4));
       EXPECT (CU_NOT_INITIALIZED, cu.cuMemFreeAsync (address, NULL));
       EXPECT (0, dbl.violations ());
@@ -32,6 +61,64 @@ test_not_initialized (void)
   EXPECT (CU_INVALID_VALUE, cu.cuInit (1));
   MUST (cu.cuInit (0));
   MUST (cu.cuDeviceGetCount (&n));
+}
+
+static void
+test_each_fails (void)
+{
+  unsigned n = 0;
+
+#define NOT_INITIALIZED(name, arguments) EXPECT (CU_NOT_INITIALIZED, cu.name arguments);
+  EACH (NOT_INITIALIZED)
+  begin ();
+#define FAILS(name, arguments) \
+  dbl.fail_function (#name, 1, CU_LAUNCH_TIMEOUT); \
+  EXPECT (CU_LAUNCH_TIMEOUT, cu.name arguments); \
+  n++;
+  EACH (FAILS)
+  EXPECT (49, n);
+  dbl.fail_function ("cuInit", 1, CU_LAUNCH_TIMEOUT);
+  EXPECT (CU_LAUNCH_TIMEOUT, cu.cuInit (0));
+  end ();
+}
+
+static void
+test_environment_of_work (void)
+{
+  CuModule module;
+  CuStream in;
+  CuPool pool;
+  CuAddress first, second;
+
+  setenv ("CUDA_DOUBLE_EAGER", "1", 1);
+  setenv ("CUDA_DOUBLE_REUSE", "1", 1);
+  setenv ("CUDA_DOUBLE_JIT", "223", 1);
+  begin ();
+  EXPECT (CU_JIT_COMPILATION_DISABLED, cu.cuModuleLoadData (&module, ".version 6.0"));
+  in = new_stream ();
+  pool = new_pool (0);
+  MUST (cu.cuMemAllocFromPoolAsync (&first, 4, pool, in));
+  MUST (cu.cuMemFreeAsync (first, in));
+  MUST (cu.cuMemAllocFromPoolAsync (&second, 4, pool, in));
+  EXPECT (first, second);
+  for (int i = 0; i < 10000 && dbl.pending (NULL) > 0; i++)
+    usleep (1000);
+  EXPECT (0, dbl.pending (NULL));
+}
+
+static void
+test_environment_of_delay (void)
+{
+  CuStream in;
+
+  setenv ("CUDA_DOUBLE_DELAY", "20", 1);
+  begin ();
+  in = new_stream ();
+  MUST (cu.cuEventRecord (new_event (), in));
+  EXPECT (1, dbl.pending (in));
+  for (int i = 0; i < 10000 && dbl.pending (in) > 0; i++)
+    usleep (1000);
+  EXPECT (0, dbl.pending (in));
 }
 
 static void
@@ -245,7 +332,7 @@ test_late_error (void)
       MUST (cu.cuMemsetD8Async (address, 3, 4, stream));
       MUST (cu.cuEventRecord (event, stream));
       EXPECT (codes[i], cu.cuEventSynchronize (event));
-      EXPECT (0, dbl.pending (stream)); /* what comes behind ends, too, but does nothing */
+      EXPECT (0, dbl.pending (stream)); /* work behind it ends, too, but does nothing */
       CHECK (dbl.peek (address, &byte, 1));
       EXPECT (1, byte);
       EXPECT (codes[i], cu.cuMemsetD8Async (address, 4, 4, other));
@@ -528,6 +615,9 @@ test_leaks (void)
 
 static const Case cases[] = {
   { "not-initialized", test_not_initialized, true },
+  { "each-fails", test_each_fails },
+  { "environment-of-work", test_environment_of_work },
+  { "environment-of-delay", test_environment_of_delay },
   { "init-results", test_init_results },
   { "environment", test_environment },
   { "ends", test_ends },

@@ -142,7 +142,7 @@ test_kernel_in_graph (void)
   end ();
 }
 
-/* What a kernel may reach: memory of its device that is alive, ordered, and within bounds. */
+/* A kernel reaches memory of its device that is alive, ordered, and within bounds. */
 static void
 test_reach (void)
 {

@@ -451,7 +451,7 @@ test_threshold (void)
   EXPECT (4 * MIB, available ());
   EXPECT (6 * MIB, dbl.pool_cached ());
   EXPECT (CU_OUT_OF_MEMORY, cu.cuMemAlloc_v2 (&a, 5 * MIB));
-  a = allocate (3 * MIB, stream); /* of what the pool holds */
+  a = allocate (3 * MIB, stream); /* bytes that the pool holds */
   EXPECT (4 * MIB, available ());
   EXPECT (3 * MIB, dbl.pool_cached ());
   b = allocate (7 * MIB, stream);
@@ -583,12 +583,20 @@ test_default_pool (void)
   begin_pools ();
   MUST (cu.cuDeviceGetDefaultMemPool (&found, 0));
   EXPECT (CU_INVALID_DEVICE, cu.cuDeviceGetDefaultMemPool (&found, 9));
+  if (is_double)
+    {
+      VIOLATES (CU_INVALID_VALUE, cu.cuMemPoolDestroy (found));
+      dbl.set_attribute (0, "memory-pools", 0);
+      EXPECT (CU_NOT_SUPPORTED, cu.cuMemAllocFromPoolAsync (&memory, 4, found, stream));
+      dbl.set_attribute (0, "memory-pools", 1);
+    }
   MUST (cu.cuMemAllocAsync (&memory, 4, stream));
   MUST (cu.cuMemsetD32Async (memory, 42, 1, stream));
   EXPECT (42, read_word (memory, stream));
   MUST (cu.cuMemFreeAsync (memory, stream));
   MUST (cu.cuStreamSynchronize (stream));
-  end_pools ();
+  MUST (cu.cuStreamDestroy_v2 (stream));
+  MUST (cu.cuMemPoolDestroy (pool));
 }
 
 static const Case cases[] = {

@@ -68,7 +68,7 @@ test_many (void)
   end ();
 }
 
-/* What threads have pushed is their own. */
+/* Each thread has a stack of contexts. */
 static void *
 look_for_context (void *data)
 {

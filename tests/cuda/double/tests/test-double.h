@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Helpers of the tests of the double of CUDA's driver. They need nothing but the C library, so that
- * they also run on a machine that has only a GPU: over the driver, where MTL_CUDA_LIBRARY is not set.
+ * they also run on a machine that has only a GPU. Without MTL_CUDA_LIBRARY it is the driver's test.
  * Each case is a process of its own. */
 
 #pragma once
@@ -109,7 +109,10 @@ open_library (void)
       printf ("# %s\n", dlerror ());
       exit (path != NULL ? 1 : SKIPPED);
     }
-#define LOAD(name, parameters) cu.name = (CuResult (*) parameters) dlsym (library, #name);
+  is_double = dlsym (library, "cuda_double_violations") != NULL;
+#define LOAD(name, parameters) \
+  cu.name = (CuResult (*) parameters) dlsym (library, #name); \
+  CHECK (!is_double || cu.name != NULL);
   CU_FUNCTIONS (LOAD)
   CU_STRUCT_FUNCTIONS (LOAD)
   CU_OPTIONAL_FUNCTIONS (LOAD)
@@ -117,7 +120,6 @@ open_library (void)
 #define LOAD_CONTROL(name) \
   dbl.name = (__typeof__ (dbl.name)) dlsym (library, "cuda_double_" #name); \
   CHECK (!is_double || dbl.name != NULL);
-  is_double = dlsym (library, "cuda_double_violations") != NULL;
   CONTROLS (LOAD_CONTROL)
 }
 
@@ -233,16 +235,27 @@ is_accessible (const volatile void *address,
   return found;
 }
 
+static void __attribute__ ((unused, noreturn))
+run_here (const Case *tested)
+{
+  alarm (SECONDS_OF_A_CASE);
+  open_library ();
+  if (!is_double && !tested->any_driver)
+    exit (SKIPPED);
+  tested->run ();
+  exit (0);
+}
+
+/* Runs a case in a child, and shows its output as comments. */
 static int __attribute__ ((unused))
-run_case (const char *program,
-          const char *name,
-          FILE       *output)
+run_in_child (const Case *tested)
 {
   char line[1024];
   int pipes[2], status;
   pid_t child;
   FILE *lines;
 
+  fflush (stdout);
   if (pipe (pipes) != 0 || (child = fork ()) < 0)
     return 1;
   if (child == 0)
@@ -251,17 +264,16 @@ run_case (const char *program,
       dup2 (pipes[1], 2);
       close (pipes[0]);
       close (pipes[1]);
-      execl (program, program, name, (char *) NULL);
-      _exit (1);
+      run_here (tested);
     }
   close (pipes[1]);
   lines = fdopen (pipes[0], "r");
   while (fgets (line, sizeof line, lines) != NULL)
-    fprintf (output, "%s%s", line[0] == '#' ? "" : "# ", line);
+    printf ("%s%s", line[0] == '#' ? "" : "# ", line);
   fclose (lines);
   waitpid (child, &status, 0);
   if (WIFSIGNALED (status))
-    fprintf (output, "# signal %d\n", WTERMSIG (status));
+    printf ("# signal %d\n", WTERMSIG (status));
   return WIFEXITED (status) ? WEXITSTATUS (status) : 1;
 }
 
@@ -273,31 +285,21 @@ run_cases (int         argc,
 {
   int n_failed = 0;
 
+  for (size_t i = 0; argc > 1 && i < n; i++)
+    if (strcmp (cases[i].name, argv[1]) == 0)
+      run_here (&cases[i]);
   if (argc > 1)
-    {
-      for (size_t i = 0; i < n; i++)
-        if (strcmp (cases[i].name, argv[1]) == 0)
-          {
-            alarm (SECONDS_OF_A_CASE);
-            open_library ();
-            if (!is_double && !cases[i].any_driver)
-              return SKIPPED;
-            cases[i].run ();
-            return 0;
-          }
-      return 1;
-    }
+    return 1;
 
   printf ("1..%zu\n", n);
   for (size_t i = 0; i < n; i++)
     {
-      int status;
+      int status = run_in_child (&cases[i]);
+      bool passed = status == 0 || status == SKIPPED;
 
-      fflush (stdout);
-      status = run_case ("/proc/self/exe", cases[i].name, stdout);
-      printf ("%s %zu %s%s\n", status == 0 || status == SKIPPED ? "ok" : "not ok", i + 1,
-              cases[i].name, status == SKIPPED ? " # SKIP" : "");
-      n_failed += status != 0 && status != SKIPPED;
+      printf ("%s %zu %s%s\n", passed ? "ok" : "not ok", i + 1, cases[i].name,
+              status == SKIPPED ? " # SKIP" : "");
+      n_failed += !passed;
     }
 
   return n_failed > 0;
