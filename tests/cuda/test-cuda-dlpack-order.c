@@ -598,6 +598,31 @@ test_reuse_without_stream (void)
   free_stream (streams[0]);
 }
 
+static gpointer
+export_in_thread (gpointer view)
+{
+  DLManagedTensorVersioned *tensor = export_for (view, CU_PER_THREAD_STREAM, 0,
+                                                 MTL_DLPACK_FLAGS_NONE);
+
+  peer_enter (0);
+  MUST (cu.cuMemsetD8Async (ADDRESS (tensor->dl_tensor.data), 5, SIZE, CU_PER_THREAD_STREAM));
+  peer_leave ();
+  return tensor;
+}
+
+/* The stream of a thread is waited for in other threads, too, where its handle is another one. */
+static void
+test_reuse_after_thread (void)
+{
+  MtlStridedView *view = new_bytes_on (get_cuda (0), MTL_STORAGE_MODE_PRIVATE);
+  DLManagedTensorVersioned *tensor;
+
+  dbl.pause ();
+  tensor = g_thread_join (g_thread_new ("export", export_in_thread, view));
+  assert_does_not_wait (tensor->deleter (tensor); g_assert_finalize_object (view));
+  dbl.resume ();
+}
+
 /* The next owner does get it in the end. */
 static void
 test_reuse_in_the_end (void)
@@ -803,6 +828,7 @@ main (int   argc,
   add_double_test ("/CudaDlpackOrder/export/of-copy", test_export_of_copy);
   add_double_test ("/CudaDlpackOrder/reuse/streams", test_reuse);
   add_double_test ("/CudaDlpackOrder/reuse/without-stream", test_reuse_without_stream);
+  add_double_test ("/CudaDlpackOrder/reuse/after-thread", test_reuse_after_thread);
   add_double_test ("/CudaDlpackOrder/reuse/in-the-end", test_reuse_in_the_end);
   add_double_test ("/CudaDlpackOrder/several-consumers", test_several_consumers);
   add_double_test ("/CudaDlpackOrder/deleter/after-work", test_deleter);

@@ -358,7 +358,7 @@ test_block_is_free_after_its_work (void)
       gpointer handle = mtl_buffer_get_handle (mtl_strided_view_get_buffer (view));
       DLManagedTensorVersioned *tensor = export_for (view, stream, MTL_DLPACK_FLAGS_NONE);
       g_autoptr (MtlBuffer) during = NULL;
-      g_autoptr (MtlBuffer) after = NULL;
+      g_autoptr (GPtrArray) after = g_ptr_array_new_with_free_func (g_object_unref);
       gboolean found = FALSE;
 
       dbl.pause ();
@@ -370,12 +370,14 @@ test_block_is_free_after_its_work (void)
       MUST (cu.cuStreamSynchronize (stream));
       MUST (cu.cuStreamDestroy_v2 (stream));
 
-      for (int j = 0; j < 5000 && !found; j++)
+      for (int j = 0; j < 1000 && !found; j++)
         {
-          g_usleep (1000);
-          g_set_object (&after, NULL);
-          after = new_buffer (get_cuda (0), 30000, kept_kinds[i].mode);
-          found = mtl_buffer_get_handle (after) == handle;
+          MtlBuffer *next;
+
+          g_usleep (5000);
+          next = new_buffer (get_cuda (0), 30000, kept_kinds[i].mode);
+          g_ptr_array_add (after, next);
+          found = mtl_buffer_get_handle (next) == handle;
         }
       g_assert_true (found);
     }
