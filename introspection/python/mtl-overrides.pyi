@@ -56,7 +56,8 @@ class Event:
 class Stream:
     def __enter__(self) -> Stream:
         """Lets the library work in the stream, in this thread."""
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None: ...
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """Lets the library work in the stream again in which it worked before."""
     def __cuda_stream__(self) -> tuple[int, int]:
         """The version of the protocol, and the address of the stream."""
 
