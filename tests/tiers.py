@@ -324,7 +324,7 @@ CHECKS = [
           pytest(PYTHON_TESTS, 'peers', 'metal', METAL_DOUBLE='discrete',
                  MTL_TEST_STORAGE_MODE='private'), LINUX, again=True),
     Check(ALL, 'sanitizers', 'sanitized', 'C under AddressSanitizer and UndefinedBehaviorSanitizer',
-          meson('c c-on-device own-cuda gst gtk metal-free metal-double', 'sanitized', 'sanitizers',
+          meson('c c-on-device gst gtk metal-free metal-double', 'sanitized', 'sanitizers',
                 deep='own-devices'), LINUX, again=True),
     Check(ALL, 'sanitizers', 'python-sanitized',
           'Python under AddressSanitizer and UndefinedBehaviorSanitizer', sanitized_python, LINUX),
