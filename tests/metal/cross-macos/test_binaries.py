@@ -125,7 +125,7 @@ def test_metal_itself(cpu):
 
 
 # These use what only Linux has.
-LINUX_ALONE = ("tests/core/faults/", "mtldl/devices/mtl-metal-device-none.c",
+LINUX_ALONE = ("tests/core/faults/", "tests/cuda/", "mtldl/devices/mtl-metal-device-none.c",
                "bridges/gtk/mtl-gtk-dmabuf.c", "tests/bridges/gtk/test-dmabuf")
 
 
