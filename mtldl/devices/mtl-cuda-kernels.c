@@ -210,7 +210,7 @@ has_whole_words (MtlCudaContext   *context,
     return TRUE;
 
   if (!mtl_layout_get_byte_bounds (self->layout, &first, &end, NULL)
-      || !mtl_cuda_memory_find (context->cu, self->data + first, &place))
+      || mtl_cuda_memory_find (context->cu, self->data + first, &place) != CU_SUCCESS)
     return FALSE;
 
   low = ((guintptr) self->data + first) / sizeof (guint32) * sizeof (guint32);

@@ -635,6 +635,66 @@ test_nothing (void)
   assert_buffer_bytes (empty, 0, "", 0);
 }
 
+static MtlStridedView *
+copy_transposed (MtlStridedView *view)
+{
+  g_autoptr (MtlStridedView) transposed = mtl_strided_view_transpose (view);
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *copy = mtl_strided_view_copy (transposed, MTL_ORDER_C, NULL, &error);
+
+  g_assert_no_error (error);
+  return copy;
+}
+
+static void
+fill_row (MtlStridedView *view)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) row = slice (view, "7");
+
+  g_assert_true (mtl_strided_view_fill_double (row, 1, NULL, &error));
+}
+
+static void
+assert_same_bytes (MtlStridedView *a,
+                   MtlStridedView *b)
+{
+  g_autoptr (GBytes) of_a = mtl_strided_view_dup_bytes (a, NULL, NULL);
+  g_autoptr (GBytes) of_b = mtl_strided_view_dup_bytes (b, NULL, NULL);
+
+  g_assert_true (g_bytes_equal (of_a, of_b));
+}
+
+/* The GPU copies and fills elements by itself, also those that are smaller than a byte. */
+static void
+test_elements_on_gpu (void)
+{
+  static const MtlDType dtypes[] = { MTL_DTYPE_FLOAT32, MTL_DTYPE_UINT4, MTL_DTYPE_UINT2 };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) host = host_zeros (dtypes[i], DIMS (37, 50));
+      g_autoptr (MtlStridedView) view = NULL;
+      g_autoptr (MtlStridedView) first = NULL;
+      g_autoptr (MtlStridedView) copy = NULL;
+      g_autoptr (MtlStridedView) expected = NULL;
+
+      fill_at_random (mtl_strided_view_get_data (host),
+                      mtl_buffer_get_size (mtl_strided_view_get_buffer (host)));
+      view = mtl_strided_view_to_device (host, get_cuda (0), MTL_STORAGE_MODE_PRIVATE, NULL,
+                                         &error);
+      g_assert_no_error (error);
+      fill_row (view); /* loads the kernels, which waits */
+      first = copy_transposed (view);
+      assert_does_not_wait (fill_row (view); copy = copy_transposed (view));
+      fill_row (host);
+      expected = copy_transposed (host);
+      assert_same_bytes (copy, expected);
+      assert_same_bytes (view, host);
+    }
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -662,6 +722,7 @@ main (int   argc,
   add_cuda_test ("/CudaCopies/fill/repeated", test_fill_repeated);
   add_cuda_test ("/CudaCopies/fill/large", test_fill_large);
   add_double_test ("/CudaCopies/fill/queued", test_fill_is_queued);
+  add_double_test ("/CudaCopies/elements", test_elements_on_gpu);
   add_cuda_test ("/CudaCopies/ranges", test_ranges);
   add_cuda_test ("/CudaCopies/nothing", test_nothing);
 
