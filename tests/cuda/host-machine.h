@@ -154,6 +154,7 @@ host_machine_reach (u64  address,
 template <int SIZE> struct WordOf;
 template <> struct WordOf<4> { typedef u32 Type; };
 template <> struct WordOf<8> { typedef u64 Type; };
+template <> struct WordOf<16> { typedef u128 Type; };
 
 template <typename To, typename From>
 static inline To

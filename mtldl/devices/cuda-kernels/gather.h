@@ -102,98 +102,36 @@ gather (const MtlCudaGather &p,
 }
 
 /* Four elements that are as aligned as the largest words of them */
-template <typename T, int SIZE = 4 * sizeof (T)>
-struct Four;
-
-template <typename T>
-struct Four<T, 4>
+template <typename T, typename Word>
+union FourInWords
 {
-  union { u32 word; T values[4]; };
+  Word words[4 * sizeof (T) / sizeof (Word)];
+  T values[4];
 
-  MEMBER Four
+  MEMBER FourInWords
   load (u64 address)
   {
-    Four x;
+    FourInWords x;
 
-    x.word = peek<u32> (address);
+    UNROLL
+    for (u32 k = 0; k < sizeof x / sizeof (Word); k++)
+      x.words[k] = peek<Word> (address + k * sizeof (Word));
+
     return x;
   }
 
   MEMBER void
-  store (u64  address,
-         Four x)
+  store (u64         address,
+         FourInWords x)
   {
-    poke<u32> (address, x.word);
+    UNROLL
+    for (u32 k = 0; k < sizeof x / sizeof (Word); k++)
+      poke<Word> (address + k * sizeof (Word), x.words[k]);
   }
 };
 
 template <typename T>
-struct Four<T, 8>
-{
-  union { u64 word; T values[4]; };
-
-  MEMBER Four
-  load (u64 address)
-  {
-    Four x;
-
-    x.word = peek<u64> (address);
-    return x;
-  }
-
-  MEMBER void
-  store (u64  address,
-         Four x)
-  {
-    poke<u64> (address, x.word);
-  }
-};
-
-template <typename T>
-struct Four<T, 16>
-{
-  union { u128 word; T values[4]; };
-
-  MEMBER Four
-  load (u64 address)
-  {
-    Four x;
-
-    x.word = peek<u128> (address);
-    return x;
-  }
-
-  MEMBER void
-  store (u64  address,
-         Four x)
-  {
-    poke<u128> (address, x.word);
-  }
-};
-
-template <typename T>
-struct Four<T, 32>
-{
-  union { u128 words[2]; T values[4]; };
-
-  MEMBER Four
-  load (u64 address)
-  {
-    Four x;
-
-    x.words[0] = peek<u128> (address);
-    x.words[1] = peek<u128> (address + 16);
-    return x;
-  }
-
-  MEMBER void
-  store (u64  address,
-         Four x)
-  {
-    poke<u128> (address, x.words[0]);
-    poke<u128> (address + 16, x.words[1]);
-  }
-};
+using Four = FourInWords<T, typename WordOf<(sizeof (T) < 4 ? 4 * sizeof (T) : 16)>::Type>;
 
 template <typename Convert>
 DEVICE void
