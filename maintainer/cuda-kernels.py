@@ -106,20 +106,38 @@ def check_sizes(texts):
             raise Failed(f'{name} has local memory')
 
 
-def write(texts):
-    for path in FOLDER.glob('*.ptx'):
-        if path.stem not in texts:
-            path.unlink()
-    for name, text in texts.items():
-        path = FOLDER / f'{name}.ptx'
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)
+def make_list(names):
+    """The list of the modules, which become part of the library."""
+    lines = ''.join(f'    <file compressed="true">{name}</file>\n' for name in sorted(names))
+    return ('<?xml version="1.0" encoding="UTF-8"?>\n'
+            '<!-- SPDX-License-Identifier: LGPL-2.1-or-later -->\n'
+            '<gresources>\n'
+            '  <gresource prefix="/org/mtldl/cuda-kernels">\n'
+            f'{lines}  </gresource>\n'
+            '</gresources>\n')
 
 
-def check(texts):
-    files = {path.stem: path.read_text() for path in FOLDER.glob('*.ptx')}
-    wrong = sorted(name for name in files.keys() | texts.keys()
-                   if files.get(name) != texts.get(name))
+def make_files(texts):
+    files = {f'{name}.ptx': text for name, text in texts.items()}
+    return files | {'cuda-kernels.gresource.xml': make_list(files)}
+
+
+def find_outdated(files):
+    there = {path.name: path.read_text() for pattern in ('*.ptx', '*.xml')
+             for path in FOLDER.glob(pattern)}
+    return sorted(name for name in there.keys() | files.keys() if there.get(name) != files.get(name))
+
+
+def write(files):
+    for name in find_outdated(files):
+        if name in files:
+            (FOLDER / name).write_text(files[name])
+        else:
+            (FOLDER / name).unlink()
+
+
+def check(files):
+    wrong = find_outdated(files)
     if wrong:
         raise Failed('Not up to date, run maintainer/cuda-kernels.py: ' + ', '.join(wrong))
 
@@ -189,10 +207,7 @@ def main():
         if not arguments.ptxas or arguments.check:
             texts = compile_all()
             check_sizes(texts)
-            if arguments.check:
-                check(texts)
-            else:
-                write(texts)
+            (check if arguments.check else write)(make_files(texts))
         if arguments.ptxas:
             assemble_all(arguments.ptxas)
     except Failed as error:
