@@ -25,11 +25,8 @@ ints_from_tuple (PyObject *tuple,
                  gint64   *values)
 {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE (tuple); i++)
-    {
-      values[i] = PyLong_AsLongLong (PyTuple_GET_ITEM (tuple, i));
-      if (values[i] == -1 && PyErr_Occurred () != NULL)
-        return -1;
-    }
+    if (int64_from_object (PyTuple_GET_ITEM (tuple, i), &values[i], PyExc_OverflowError) < 0)
+      return -1;
 
   return 0;
 }
