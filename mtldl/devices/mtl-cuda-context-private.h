@@ -37,6 +37,13 @@ typedef struct
   guint n_events;
 } MtlCudaContext;
 
+/* Handles of streams are numbers outside of the device. */
+static inline CuStream
+mtl_cuda_to_stream (guint64 handle)
+{
+  return (CuStream) (guintptr) handle;
+}
+
 /* Returns NULL if the device cannot be used. */
 MtlCudaContext *mtl_cuda_context_new (const MtlCudaDriver *cu,
                                       int                  ordinal);

@@ -398,7 +398,7 @@ find_pushed_stream (MtlCudaContext *context,
   if (!mtl_pushed_stream_find (MTL_DEVICE_TYPE_CUDA, context->ordinal, &pushed))
     return FALSE;
 
-  *stream = (CuStream) (guintptr) pushed;
+  *stream = mtl_cuda_to_stream (pushed);
   return find_other_context (context, *stream) == NULL;
 }
 

@@ -226,7 +226,7 @@ mtl_cuda_device_begin_export (MtlDevice      *device,
   if (!is_known)
     return mtl_cuda_context_wait (context, context->stream, NULL, error);
 
-  return mtl_cuda_context_order (context, context->stream, (CuStream) (guintptr) stream, error);
+  return mtl_cuda_context_order (context, context->stream, mtl_cuda_to_stream (stream), error);
 }
 
 static gboolean
@@ -242,7 +242,7 @@ mtl_cuda_device_begin_import (MtlDevice  *device,
     return TRUE;
 
   return mtl_cuda_scope_enter (&scope, context, error)
-         && mtl_cuda_context_order (context, (CuStream) (guintptr) *stream, context->stream, error);
+         && mtl_cuda_context_order (context, mtl_cuda_to_stream (*stream), context->stream, error);
 }
 
 static gboolean
@@ -328,12 +328,6 @@ mtl_cuda_device_synchronize (MtlDevice     *device,
          && mtl_cuda_context_wait (context, context->stream, cancellable, error);
 }
 
-static CuStream
-to_stream (guint64 handle)
-{
-  return (CuStream) (guintptr) handle;
-}
-
 /* A stream for pinned memory would be that of one GPU, in which the work of another is not. */
 static gboolean
 check_is_gpu (MtlDevice  *device,
@@ -393,7 +387,7 @@ mtl_cuda_device_wrap_stream (MtlDevice  *device,
   if (!mtl_cuda_scope_enter (&scope, context, error))
     return FALSE;
 
-  result = context->cu->cuStreamGetCtx (to_stream (stream), &of_stream);
+  result = context->cu->cuStreamGetCtx (mtl_cuda_to_stream (stream), &of_stream);
   if (result == CU_SUCCESS && of_stream == context->context)
     return TRUE;
   if (result != CU_SUCCESS && result != CU_INVALID_HANDLE)
@@ -414,7 +408,7 @@ mtl_cuda_device_free_stream (MtlDevice *device,
   g_auto (MtlCudaScope) scope = { NULL };
 
   if (is_own && mtl_cuda_scope_enter (&scope, context, NULL))
-    context->cu->cuStreamDestroy_v2 (to_stream (stream));
+    context->cu->cuStreamDestroy_v2 (mtl_cuda_to_stream (stream));
 }
 
 static gboolean
@@ -442,7 +436,8 @@ mtl_cuda_device_order_streams (MtlDevice  *device,
   g_auto (MtlCudaScope) scope = { NULL };
 
   return mtl_cuda_scope_enter (&scope, context, error)
-         && mtl_cuda_context_order (context, to_stream (before), to_stream (after), error);
+         && mtl_cuda_context_order (context, mtl_cuda_to_stream (before),
+                                    mtl_cuda_to_stream (after), error);
 }
 
 static gboolean
@@ -457,8 +452,8 @@ mtl_cuda_device_synchronize_stream (MtlDevice     *device,
   if (!mtl_cuda_scope_enter (&scope, context, error))
     return FALSE;
 
-  if (!mtl_cuda_context_is_capturing (context, to_stream (stream)))
-    return mtl_cuda_context_wait (context, to_stream (stream), cancellable, error);
+  if (!mtl_cuda_context_is_capturing (context, mtl_cuda_to_stream (stream)))
+    return mtl_cuda_context_wait (context, mtl_cuda_to_stream (stream), cancellable, error);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                "The stream 0x%" G_GINT64_MODIFIER "x of “%s” captures a graph, whose work begins"
@@ -572,7 +567,8 @@ queue_value (MtlDevice   *device,
     }
 
   return mtl_cuda_scope_enter (&scope, context, error)
-         && mtl_cuda_context_check (context, func (to_stream (stream), (guintptr) event, value, 0),
+         && mtl_cuda_context_check (context,
+                                    func (mtl_cuda_to_stream (stream), (guintptr) event, value, 0),
                                     what, error);
 }
 

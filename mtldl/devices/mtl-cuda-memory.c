@@ -375,7 +375,8 @@ await_uses (MtlCudaContext      *context,
 {
   mtl_cuda_context_order_always (context, context->stream, context->releases);
   for (const MtlStreamUse *use = uses->streams; use != NULL; use = use->next)
-    mtl_cuda_context_order_always (context, (CuStream) (guintptr) use->stream, context->releases);
+    mtl_cuda_context_order_always (context, mtl_cuda_to_stream (use->stream),
+                                   context->releases);
 }
 
 /* The event after which the memory is not in use, or NULL if it is not now */

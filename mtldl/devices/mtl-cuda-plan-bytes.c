@@ -41,7 +41,7 @@ widen_items (MtlCudaLayout *self,
 
 gboolean
 mtl_cuda_job_has_runs (const MtlCudaJob    *job,
-          const MtlCudaLayout *layout)
+                       const MtlCudaLayout *layout)
 {
   return layout->n_axes > 0 && layout->axes[0].dest_step == job->dest_size;
 }
@@ -104,8 +104,9 @@ plan_rows (const MtlCudaJob    *job,
   init_rows (&rows, job, layout, takes_runs, word);
   rows.is_shifted = is_shifted (layout, takes_runs ? 1 : 0, word);
   return mtl_cuda_job_launch_named (job, layout, "rows",
-                       word == 16 ? "rows_16" : word == 8 ? "rows_8" : "rows_4",
-                       mtl_cuda_count_blocks (rows.n), &rows, sizeof rows);
+                                    word == 16  ? "rows_16"
+                                    : word == 8 ? "rows_8" : "rows_4",
+                                    mtl_cuda_count_blocks (rows.n), &rows, sizeof rows);
 }
 
 /* Rows backwards. Their addresses are those of the lowest items. */
@@ -183,8 +184,8 @@ suits_raw (const MtlCudaJob    *job,
 
 gboolean
 mtl_cuda_plan_tiled (const MtlCudaJob    *job,
-            const MtlCudaLayout *layout,
-            MtlCudaFamily        family)
+                     const MtlCudaLayout *layout,
+                     MtlCudaFamily        family)
 {
   gboolean done = FALSE, copies = job->module == NULL;
 

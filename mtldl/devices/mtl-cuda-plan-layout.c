@@ -191,7 +191,7 @@ mtl_cuda_layout_take (MtlCudaLayout     *self,
 
 void
 mtl_cuda_job_find_source_bytes (MtlCudaJob          *job,
-                   const MtlCudaLayout *layout)
+                                const MtlCudaLayout *layout)
 {
   job->source_begin = layout->source;
   job->source_end = layout->source + job->source_size;
@@ -205,8 +205,8 @@ mtl_cuda_job_find_source_bytes (MtlCudaJob          *job,
 
 void
 mtl_cuda_layout_take_bytes (MtlCudaLayout *self,
-            guint          size,
-            guint          source_step)
+                            guint          size,
+                            guint          source_step)
 {
   if (size > 1)
     self->axes[self->n_axes++] = mtl_axis (size, 1, source_step);
@@ -285,10 +285,10 @@ mtl_cuda_job_launch_named (const MtlCudaJob    *self,
 
 gboolean
 mtl_cuda_plan_items (const MtlCudaJob    *job,
-            const MtlCudaLayout *layout,
-            const char          *family,
-            guint                n_each,
-            gboolean             is_unaligned)
+                     const MtlCudaLayout *layout,
+                     const char          *family,
+                     guint                n_each,
+                     gboolean             is_unaligned)
 {
   MtlCudaGather gather;
 
@@ -304,9 +304,10 @@ mtl_cuda_plan_items (const MtlCudaJob    *job,
 
 gboolean
 mtl_cuda_plan_gather (const MtlCudaJob    *job,
-             const MtlCudaLayout *layout,
-             gboolean             is_unaligned)
+                      const MtlCudaLayout *layout,
+                      gboolean             is_unaligned)
 {
   return mtl_cuda_plan_items (job, layout, "gather",
-                     job->module != NULL ? MTL_CUDA_CONVERTED : MTL_CUDA_EACH, is_unaligned);
+                              job->module != NULL ? MTL_CUDA_CONVERTED : MTL_CUDA_EACH,
+                              is_unaligned);
 }

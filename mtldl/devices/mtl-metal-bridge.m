@@ -208,7 +208,7 @@ gpointer
 mtl_metal_bridge_new_buffer_no_copy (gpointer       device,
                                      gpointer       data,
                                      gsize          size,
-                                     MtlOwner *owner)
+                                     MtlOwner      *owner)
 {
   @autoreleasepool
     {

@@ -622,14 +622,18 @@ mtl_memory_cool_down (MtlMemory  *self,
   return TRUE;
 }
 
-/* Lets the stream of the library that the memory came from wait for work on it, as that library
- * may write to the memory next. It may have destroyed the stream. */
+/* Lets the stream of the library that the memory came from, if any, wait for work on it, as that
+ * library may write to the memory next. It may have destroyed the stream. */
 static void
 order_home_stream (MtlMemory *self)
 {
-  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (self->device);
+  MtlDeviceClass *klass;
   guint64 own;
 
+  if (self->home_stream == 0)
+    return;
+
+  klass = MTL_DEVICE_GET_CLASS (self->device);
   if (klass->get_stream (self->device, &own, NULL))
     klass->order_streams (self->device, own, self->home_stream, NULL);
 }
@@ -641,8 +645,7 @@ mtl_memory_end_work (MtlMemory  *self,
 {
   guint64 pushed;
 
-  if (self->home_stream != 0)
-    order_home_stream (self);
+  order_home_stream (self);
   if (self->contents == NULL)
     return TRUE;
 
@@ -714,9 +717,8 @@ static void
 order_home_streams (MtlMemory *dest,
                     MtlMemory *source)
 {
-  if (dest->home_stream != 0)
-    order_home_stream (dest);
-  if (source->home_stream != 0 && source->home_stream != dest->home_stream)
+  order_home_stream (dest);
+  if (source->home_stream != dest->home_stream)
     order_home_stream (source);
 }
 
@@ -899,6 +901,6 @@ mtl_memory_fill (MtlMemory      *self,
                                             pattern, pattern_size, error))
     return FALSE;
 
-  order_home_streams (self, self);
+  order_home_stream (self);
   return TRUE;
 }

@@ -22,8 +22,8 @@ mtl_placed_elements_init_on_device (MtlPlacedElements *self,
  * outside the copy, as it may lie outside the memory of the view. */
 gboolean
 mtl_placed_elements_init_copy (MtlPlacedElements  *self,
-                               gboolean          for_writing,
-                               GError          **error)
+                               gboolean            for_writing,
+                               GError            **error)
 {
   const MtlLayout *layout = &self->view->layout;
   gint64 first, end, packed_size;
@@ -64,7 +64,7 @@ mtl_placed_elements_init_copy (MtlPlacedElements  *self,
 
 static void
 take_layout (MtlPlacedElements *self,
-             const MtlLayout *layout)
+             const MtlLayout   *layout)
 {
   MtlLayout *own = g_new (MtlLayout, 1);
 
@@ -80,7 +80,7 @@ take_layout (MtlPlacedElements *self,
  * is one number. The result may have one axis more than other layouts. */
 gboolean
 mtl_placed_elements_spread_lanes (MtlPlacedElements  *self,
-                                  GError          **error)
+                                  GError            **error)
 {
   MtlLayout spread;
 
@@ -97,8 +97,8 @@ mtl_placed_elements_spread_lanes (MtlPlacedElements  *self,
 
 gboolean
 mtl_placed_elements_broadcast_to (MtlPlacedElements  *self,
-                                  const MtlLayout  *other,
-                                  GError          **error)
+                                  const MtlLayout    *other,
+                                  GError            **error)
 {
   MtlLayout broadcast;
 
@@ -136,7 +136,7 @@ report_row (const MtlStridedRow *row,
 
 static gboolean
 report (MtlPlacedElements  *self,
-        GError          **error)
+        GError            **error)
 {
   const MtlLayout *layout = self->strided.layout;
   gint64 first, end;
@@ -154,7 +154,7 @@ report (MtlPlacedElements  *self,
 
 gboolean
 mtl_placed_elements_write_back (MtlPlacedElements  *self,
-                                GError          **error)
+                                GError            **error)
 {
   if (self->copy != NULL)
     return mtl_memory_copy (self->view->memory, self->offset, self->copy, 0, self->size, NULL,

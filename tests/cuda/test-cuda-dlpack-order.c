@@ -432,7 +432,7 @@ test_producer_writes_next (void)
   peer_free (result);
 }
 
-/* As Python's module does: a stream of any GPU, for any memory. */
+/* Pushes a stream of any GPU, for any memory, like Python's module. */
 static void
 test_stream_of_any_gpu (void)
 {

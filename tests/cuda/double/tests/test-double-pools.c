@@ -509,7 +509,7 @@ test_bytes_of_others (void)
   end_pools ();
 }
 
-/* As a driver does: what is freed in a stream is given out again there, at once. */
+/* Memory that is freed in a stream is given out again there, at once, by drivers, too. */
 static void
 test_reuse (void)
 {
