@@ -108,7 +108,7 @@ def for_macos(cpu, sdk, int64, *options):
             '-Dvapi=disabled', '-Dpython=disabled', '-Dgjs=disabled', *options]
 
 
-BY_CLANG = {'CC': CLANG}
+BY_CLANG = {'CC': CLANG, 'CXX': f'{CLANG}++'}
 
 # The options of each folder, and how its environment differs.
 BUILDS = {

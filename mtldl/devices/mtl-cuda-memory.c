@@ -312,15 +312,21 @@ typedef struct
 } Release;
 
 static void
+forget_block (Block *block)
+{
+  if (block->destroy != NULL)
+    block->destroy (block->owner);
+  g_free (block);
+}
+
+static void
 end_block (Block *block)
 {
   if (block->kind != BLOCK_REGISTERED && keep (block))
     return;
 
   free_block (block->context, block->kind, block->address);
-  if (block->destroy != NULL)
-    block->destroy (block->owner);
-  g_free (block);
+  forget_block (block);
 }
 
 /* Work that failed is over as well, but the wait itself may fail. */
@@ -346,6 +352,8 @@ end_release (gpointer data)
       if (self->block != NULL)
         end_block (self->block);
     }
+  else if (self->block != NULL)
+    forget_block (self->block);
   mtl_cuda_scope_leave (&scope);
 
   if (self->destroy != NULL)

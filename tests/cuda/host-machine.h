@@ -239,7 +239,7 @@ round_to_half (float x)
   int exponent = magnitude > 0 ? ilogb (magnitude) : -14;
   double unit, steps;
 
-  if (magnitude >= 65520)
+  if (!(magnitude < 65520)) /* the caller knows NaN */
     return sign | 0x7c00;
 
   unit = ldexp (1, (exponent < -14 ? -14 : exponent) - 10);
