@@ -727,14 +727,15 @@ test_mapped_is_in_use (void)
   tear_down_folder (&folder, NULL);
 }
 
+/* DATA is what the device lacks. */
 static void
-test_mapped_is_not_supported (void)
+test_mapped_is_not_supported (gconstpointer data)
 {
   TestFolder folder;
   g_autoptr (GFile) file = NULL;
 
   run_alone ();
-  dbl.set_attribute (-1, "register-read-only", 0);
+  g_assert_true (dbl.set_attribute (-1, data, 0));
   set_up_folder (&folder, NULL);
   file = write_pattern (&folder, "data", 5000);
   assert_fails (mtl_buffer_new_mapped (file, get_cuda (0), 0, 5000, NULL, &error),
@@ -818,8 +819,13 @@ main (int   argc,
   add_cuda_test ("/CudaMemory/data", test_data);
   add_cuda_test ("/CudaMemory/mapped/ranges", test_mapped);
   add_double_test ("/CudaMemory/mapped/in-use", test_mapped_is_in_use);
-  g_test_add_func ("/CudaMemory/mapped/not-supported",
-                   over_double ? test_mapped_is_not_supported : skip_without_double);
+  if (over_double)
+    {
+      g_test_add_data_func ("/CudaMemory/mapped/for-writing-alone", "register-read-only",
+                            test_mapped_is_not_supported);
+      g_test_add_data_func ("/CudaMemory/mapped/at-other-addresses", "registered-same-address",
+                            test_mapped_is_not_supported);
+    }
   add_cuda_test ("/CudaMemory/tensor-file", test_tensor_file);
 
   return g_test_run ();
