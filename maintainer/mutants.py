@@ -222,12 +222,13 @@ class Build:
                  if f"mtldl:{suite}" in test["suite"] and re.match(name, test["name"])]
         if not tests:
             raise Mistake("there are no tests over the double")
-        targets = [os.path.relpath(test["cmd"][0], self.folder) for test, _ in tests]
-        run(["ninja", *sorted({*targets}), *sorted({use for _, uses in tests for use in uses})],
-            self.folder)
-        for (test, uses), target in zip(tests, targets):
+        files = {target["id"]: target["filename"]
+                 for target in builds.introspect(self.folder, "targets")}
+        run(["ninja", *sorted({os.path.relpath(path, self.folder) for test, _ in tests
+                               for name in test["depends"] for path in files[name]})], self.folder)
+        for test, uses in tests:
             yield Test(Path(test["name"]).stem.removeprefix("test-"), test["cmd"], test["env"],
-                       uses or [target])
+                       uses or [os.path.relpath(test["cmd"][0], self.folder)])
 
     def scripts(self, pattern):
         """Yields the files of tests in Python."""
