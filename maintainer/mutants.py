@@ -40,7 +40,7 @@ import builds
 import drawn
 
 ROOT = Path(__file__).resolve().parent.parent
-SEED = 18  # for the draw, if none is given
+SEED = 18  # of --drawn, if none is given
 LIBRARY = "mtldl/libmtldl-1.so.0.0.0"
 BRIDGE = "mtldl/libmetal-bridge.a"  # made from one source, which stands for itself in the link
 DOUBLE = "tests/cuda/double/libcuda-double.so"
@@ -50,8 +50,8 @@ SHARED_NAMES = {LIBRARY: "libmtldl-1.so.0"}
 
 @dataclass
 class Subject:
-    """A kind of device: the folders of its series, the build, and the tests. Those in C are by suite
-    and name, with what of the build they use, which is only themselves if it is nothing."""
+    """A kind of device: the folders of its series, the build, and the tests. Those in C are given
+    by suite and name, with what may be wrong in them: themselves, if the list is empty."""
     name: str
     folders: list
     build: str
@@ -100,9 +100,10 @@ class Test:
     def failure(self, timeout, made):
         """Returns the failure with what was made in place of the build's, or None."""
         command, variables = made.instead_of(self)
-        process = subprocess.Popen(command, env=os.environ | {"MTL_TEST_SECONDS": "2"}
-                                   | self.environment | variables, cwd=ROOT, text=True, errors="replace", stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, start_new_session=True)
+        environment = os.environ | {"MTL_TEST_SECONDS": "2"} | self.environment | variables
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, errors="replace",
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
         try:
             output, _ = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -193,8 +194,8 @@ class Made:
             elif target.startswith(OVERRIDES):
                 if target != OVERRIDES:
                     self.make(target)
-                variables["PYTHONPATH"] = os.pathsep.join(
-                    [str(self.folder / Path(OVERRIDES).parent.parent), test.environment["PYTHONPATH"]])
+                first = self.folder / Path(OVERRIDES).parent.parent
+                variables["PYTHONPATH"] = f"{first}:{test.environment['PYTHONPATH']}"
             else:
                 command[0] = self.make(target)
         return command, variables

@@ -735,6 +735,16 @@ check_ways (MtlStridedView *view,
     }
 }
 
+static void
+copy_columns (MtlStridedView *view)
+{
+  g_autoptr (MtlStridedView) left = slice (view, ":, :20");
+  g_autoptr (MtlStridedView) right = slice (view, ":, 30:");
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_strided_view_copy_from (left, right, NULL, &error));
+}
+
 static const struct
 {
   const char *path;
@@ -769,6 +779,12 @@ test_without_compiler (gconstpointer data)
                                          &error);
       g_assert_no_error (error);
       check_ways (view, host);
+      if (dtypes[i] != MTL_DTYPE_UINT4)
+        {
+          assert_does_not_wait (copy_columns (view));
+          copy_columns (host);
+          assert_same_bytes (view, host);
+        }
       fill_row (view);
       fill_row (host);
       assert_same_bytes (view, host);

@@ -345,6 +345,22 @@ test_free_with_work (void)
     }
 }
 
+/* A block that was kept, taken and freed many times is one block. */
+static void
+test_block_is_kept_again (void)
+{
+  const gsize size = (gsize) 60 << 20;
+  unsigned n_calls = dbl.calls ("cuMemHostAlloc");
+
+  for (int i = 0; i < 10; i++)
+    {
+      g_autoptr (MtlBuffer) buffer = new_uninitialized (size, MTL_STORAGE_MODE_SHARED);
+
+      synchronize (get_cuda (0));
+    }
+  g_assert_cmpuint (dbl.calls ("cuMemHostAlloc"), ==, n_calls + 1);
+}
+
 /* A block that a stream may still write to is not handed out again. */
 static void
 test_block_is_free_after_its_work (void)
@@ -652,6 +668,15 @@ assert_copies_to_gpu (MtlBuffer *source,
   assert_pattern (bytes, position, size);
 }
 
+static gboolean
+is_mapped (GFile *file)
+{
+  g_autofree char *maps = NULL;
+
+  g_assert_true (g_file_get_contents ("/proc/self/maps", &maps, NULL, NULL));
+  return strstr (maps, g_file_peek_path (file)) != NULL;
+}
+
 static void
 test_mapped (void)
 {
@@ -680,8 +705,9 @@ test_mapped (void)
         assert_does_not_wait (g_assert_finalize_object (buffer));
       else
         g_assert_finalize_object (buffer);
-      for (int j = 0; over_double && j < 5000 && dbl.live ("registered") > 0; j++)
+      for (int j = 0; j < 5000 && is_mapped (file); j++)
         g_usleep (1000);
+      g_assert_false (is_mapped (file));
     }
   tear_down_folder (&folder, NULL);
 }
@@ -808,6 +834,7 @@ main (int   argc,
   add_double_test ("/CudaMemory/blocks/are-kept", test_blocks_are_kept);
   add_double_test ("/CudaMemory/blocks/of-others", test_other_blocks_are_not_used);
   add_double_test ("/CudaMemory/blocks/large", test_large_blocks_are_freed);
+  add_double_test ("/CudaMemory/blocks/are-kept-again", test_block_is_kept_again);
   add_double_test ("/CudaMemory/blocks/after-their-work", test_block_is_free_after_its_work);
   add_double_test ("/CudaMemory/free-with-work", test_free_with_work);
   for (gsize i = 0; i < G_N_ELEMENTS (foreign); i++)

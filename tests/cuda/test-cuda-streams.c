@@ -434,6 +434,21 @@ test_ordered (Living        *living,
     free_stream (stream);
 }
 
+/* A copy that overlaps its source needs memory until the pushed stream has done it. */
+static void
+test_overlap_in_pushed_stream (void)
+{
+  g_autoptr (MtlBuffer) buffer = new_private (0, 8);
+  CuStream stream = peer_stream (0);
+  MtlStream *pushed = push_stream (stream, 0);
+
+  fill (buffer, "abcd");
+  g_assert_true (mtl_buffer_copy_from (buffer, 1, buffer, 0, 7, NULL, NULL));
+  pop_stream (pushed);
+  assert_buffer_bytes (buffer, 0, "aabcdabc", 8);
+  free_stream (stream);
+}
+
 /* Downloads in a pushed stream are done when the call returns. */
 static void
 test_download (void)
@@ -600,6 +615,15 @@ test_wait_stream_of_another_device (void)
   g_assert_true (mtl_stream_wait_stream (other, stream, &error));
   g_assert_no_error (error);
   synchronize_stream (other);
+
+  if (over_double)
+    {
+      gsize n_events = dbl.live ("event");
+
+      for (int i = 0; i < 3; i++)
+        wait_stream (stream, other);
+      g_assert_cmpuint (dbl.live ("event"), ==, n_events);
+    }
   g_assert_finalize_object (stream);
   g_assert_finalize_object (other);
 }
@@ -881,6 +905,7 @@ main (int   argc,
   g_test_add_func ("/CudaStreams/push/wrong-pop", test_wrong_pop);
   for (gsize i = 0; i < G_N_ELEMENTS (stream_kinds); i++)
     add_cuda_data_test (stream_kinds[i].path, GSIZE_TO_POINTER (i), test_ordered);
+  add_cuda_test ("/CudaStreams/overlap", test_overlap_in_pushed_stream);
   add_cuda_test ("/CudaStreams/download", test_download);
   add_cuda_test ("/CudaStreams/copy-between-devices", test_copy_between_devices);
   add_double_test ("/CudaStreams/copy-between-pushed-streams", test_copy_between_pushed_streams);
