@@ -361,6 +361,26 @@ test_block_is_kept_again (void)
   g_assert_cmpuint (dbl.calls ("cuMemHostAlloc"), ==, n_calls + 1);
 }
 
+/* Blocks of any size are found, in any order. */
+static void
+test_all_blocks_are_kept (void)
+{
+  const gsize sizes[] = { 200000, 300000, 400000 };
+  unsigned n_calls = dbl.calls ("cuMemHostAlloc");
+
+  for (int round = 0; round < 3; round++)
+    {
+      g_autoptr (MtlBuffer) first = new_uninitialized (sizes[round % 3], MTL_STORAGE_MODE_SHARED);
+      g_autoptr (MtlBuffer) second = new_uninitialized (sizes[(round + 1) % 3],
+                                                        MTL_STORAGE_MODE_SHARED);
+      g_autoptr (MtlBuffer) third = new_uninitialized (sizes[(round + 2) % 3],
+                                                       MTL_STORAGE_MODE_SHARED);
+
+      synchronize (get_cuda (0));
+    }
+  g_assert_cmpuint (dbl.calls ("cuMemHostAlloc"), ==, n_calls + 3);
+}
+
 /* A block that a stream may still write to is not handed out again. */
 static void
 test_block_is_free_after_its_work (void)
@@ -607,6 +627,23 @@ test_handles_of_others (void)
 }
 
 /* The devices for pinned and managed memory have no other. */
+/* Places in an allocation of more than 4 GiB */
+static void
+test_far_handles (void)
+{
+  const gsize far = (gsize) 1 << 32;
+  guint8 *handle = peer_memory (0, far + 100);
+  int n_ended = 0;
+  MtlBuffer *buffer = wrap (handle + far, 100, get_cuda (0), &n_ended);
+
+  g_assert_true (mtl_buffer_get_handle (buffer) == handle + far);
+  g_assert_finalize_object (buffer);
+  assert_fails (mtl_buffer_new_for_handle (handle + far, 101, get_cuda (0), NULL, NULL, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "101 & 4294967396");
+  g_assert_cmpint (n_ended, ==, 1);
+  peer_free (handle);
+}
+
 static void
 test_handles_of_identities (void)
 {
@@ -835,6 +872,7 @@ main (int   argc,
   add_double_test ("/CudaMemory/blocks/of-others", test_other_blocks_are_not_used);
   add_double_test ("/CudaMemory/blocks/large", test_large_blocks_are_freed);
   add_double_test ("/CudaMemory/blocks/are-kept-again", test_block_is_kept_again);
+  add_double_test ("/CudaMemory/blocks/are-all-kept", test_all_blocks_are_kept);
   add_double_test ("/CudaMemory/blocks/after-their-work", test_block_is_free_after_its_work);
   add_double_test ("/CudaMemory/free-with-work", test_free_with_work);
   for (gsize i = 0; i < G_N_ELEMENTS (foreign); i++)
@@ -842,6 +880,7 @@ main (int   argc,
   add_double_test ("/CudaMemory/owner/after-work", test_owner_ends_after_work);
   add_double_test ("/CudaMemory/owner/at-once", test_owner_ends_at_once);
   add_cuda_test ("/CudaMemory/handles/of-others", test_handles_of_others);
+  add_cuda_test ("/CudaMemory/handles/far", test_far_handles);
   add_cuda_test ("/CudaMemory/handles/of-identities", test_handles_of_identities);
   add_cuda_test ("/CudaMemory/data", test_data);
   add_cuda_test ("/CudaMemory/mapped/ranges", test_mapped);
