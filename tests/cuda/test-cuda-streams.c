@@ -837,6 +837,33 @@ cancel_in_thread (gpointer cancellable)
   return NULL;
 }
 
+static gpointer
+signal_later (gpointer event)
+{
+  g_usleep (20000);
+  mtl_event_signal (event, 1);
+  return NULL;
+}
+
+/* A wait that could be cancelled, and is not */
+static void
+test_not_cancelled (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (MtlEvent) event = new_event (0);
+  g_autoptr (GError) error = NULL;
+  MtlStream *stream = new_stream (0);
+  GThread *thread;
+
+  g_assert_true (mtl_stream_wait_event (stream, event, 1, &error));
+  thread = g_thread_new ("signal", signal_later, event);
+  g_assert_true (mtl_stream_synchronize (stream, cancellable, &error));
+  g_assert_no_error (error);
+  MUST (cu.cuStreamQuery (get_handle (stream)));
+  g_thread_join (thread);
+  g_assert_finalize_object (stream);
+}
+
 static void
 test_cancel (void)
 {
@@ -915,6 +942,7 @@ main (int   argc,
   add_double_test ("/CudaStreams/synchronize/waits", test_synchronize);
   add_cuda_test ("/CudaStreams/synchronize/async", test_synchronize_async);
   add_cuda_test ("/CudaStreams/synchronize/cancel", test_cancel);
+  add_cuda_test ("/CudaStreams/synchronize/not-cancelled", test_not_cancelled);
 
   return g_test_run ();
 }
