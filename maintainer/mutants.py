@@ -40,7 +40,7 @@ import builds
 import drawn
 
 ROOT = Path(__file__).resolve().parent.parent
-SEED = 18  # of --drawn, if none is given
+SEED = 18  # used by --drawn if none is given
 LIBRARY = "mtldl/libmtldl-1.so.0.0.0"
 BRIDGE = "mtldl/libmetal-bridge.a"  # made from one source, which stands for itself in the link
 DOUBLE = "tests/cuda/double/libcuda-double.so"
@@ -123,7 +123,7 @@ class Test:
 
 
 class Made:
-    """What is made with other texts of some sources, when a test asks for it."""
+    """Targets of the build, made with other texts of some sources when a test asks for them."""
 
     def __init__(self, build, texts, folder):
         self.build = build

@@ -347,7 +347,7 @@ CHECKS = [
               'for other languages', 'lua5.3', 'lua-lgi', 'ruby', 'ruby-gio2', 'gir-to-d', 'ldc',
               'libglib-object-introspection-perl', 'libglibd-2.0-dev')), LINUX),
     Check(ALL, 'mutants', 'mutants', 'Mutants',
-          script('maintainer/mutants.py --some 200', 'maintainer/mutants.py'), LINUX),
+          script('maintainer/mutants.py --some 150', 'maintainer/mutants.py'), LINUX),
     Check(DEEP, 'mutants', 'drawn-mutants', 'Mutants that are drawn at random',
           script('maintainer/mutants.py --drawn 200'), LINUX),
     Check(DEEP, 'coverage', 'coverage', 'Coverage', script('maintainer/coverage.py'), LINUX),

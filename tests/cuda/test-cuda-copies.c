@@ -287,7 +287,7 @@ test_pieces_without_memory (void)
   run_alone ();
   buffer = new_buffer (get_cuda (0), 3 * MIB, MTL_STORAGE_MODE_PRIVATE);
   bytes = g_bytes_new_take (g_malloc0 (3 * MIB), 3 * MIB);
-  synchronize (get_cuda (0)); /* what is freed is kept at once */
+  synchronize (get_cuda (0)); /* pieces that are freed are kept at once */
   dbl.fail_function ("cuMemHostAlloc", 2, CU_OUT_OF_MEMORY);
   assert_refuses (mtl_buffer_set_bytes (buffer, 0, bytes, NULL, &error), MTL_ERROR_NO_MEMORY,
                   "CUDA_ERROR_OUT_OF_MEMORY");
