@@ -669,6 +669,9 @@ test_host_waits_for_event (void)
   mtl_event_wait_async (event, 2, -1, NULL, keep_result, &result);
   g_assert_true (mtl_event_wait_finish (event, wait_for_kept (&result), &error));
   g_assert_no_error (error);
+  g_assert_true (mtl_stream_signal_event (stream, event, 4, &error));
+  g_assert_true (mtl_event_wait (event, 3, 10 * G_TIME_SPAN_SECOND, NULL, &error));
+  g_assert_no_error (error);
   dbl.set_delay (G_MAXUINT);
   synchronize_stream (stream);
   g_assert_finalize_object (stream);
