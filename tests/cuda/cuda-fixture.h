@@ -31,7 +31,8 @@ static struct
   X (last_violation) X (set_eager) X (set_delay) X (pause) X (resume) X (pending) \
   X (waits) X (waits_of_all_threads) X (calls) X (context_depth) X (capture_mode) X (fail_at) \
   X (points) X (fail_function) X (fail_work) X (set_error) X (set_reuse) X (pool_cached) \
-  X (live) X (live_bytes) X (list_live) X (peek) X (poke) X (dead_streams_used)
+  X (set_jit_result) X (live) X (live_bytes) X (list_live) X (peek) X (poke) \
+  X (dead_streams_used)
 
 /* NULL over a driver */
 #define CONTROL(name) __typeof__ (&cuda_double_##name) name;

@@ -277,6 +277,24 @@ test_pieces_are_kept (void)
   g_assert_cmpuint (dbl.calls ("cuMemHostAlloc"), ==, n_calls);
 }
 
+/* If there is no room for the second piece, the first one is not lost. */
+static void
+test_pieces_without_memory (void)
+{
+  g_autoptr (MtlBuffer) buffer = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+
+  run_alone ();
+  buffer = new_buffer (get_cuda (0), 3 * MIB, MTL_STORAGE_MODE_PRIVATE);
+  bytes = g_bytes_new_take (g_malloc0 (3 * MIB), 3 * MIB);
+  synchronize (get_cuda (0)); /* pieces that are freed are kept at once */
+  dbl.fail_function ("cuMemHostAlloc", 2, CU_OUT_OF_MEMORY);
+  assert_refuses (mtl_buffer_set_bytes (buffer, 0, bytes, NULL, &error), MTL_ERROR_NO_MEMORY,
+                  "CUDA_ERROR_OUT_OF_MEMORY");
+  g_assert_true (mtl_buffer_set_bytes (buffer, 0, bytes, NULL, NULL));
+  g_assert_cmpuint (dbl.live ("pinned"), ==, 2);
+}
+
 /* Any sequence of copies, without a wait between those that do not need one */
 static void
 test_random (void)
@@ -695,6 +713,120 @@ test_elements_on_gpu (void)
     }
 }
 
+/* Rows forwards and backwards, columns, and a conversion */
+static void
+check_ways (MtlStridedView *view,
+            MtlStridedView *host)
+{
+  static const char *const slices[] = { "::-1", "1:30, 3:40", ":, ::-1", ":, ::2" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (slices); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) part = slice (view, slices[i]);
+      g_autoptr (MtlStridedView) expected = slice (host, slices[i]);
+      g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (part, MTL_ORDER_C, NULL, &error);
+      g_autoptr (MtlStridedView) transposed = copy_transposed (part);
+      g_autoptr (MtlStridedView) expected_transposed = copy_transposed (expected);
+
+      g_assert_no_error (error);
+      assert_same_bytes (copy, expected);
+      assert_same_bytes (transposed, expected_transposed);
+    }
+}
+
+static void
+copy_columns (MtlStridedView *view)
+{
+  g_autoptr (MtlStridedView) left = slice (view, ":, :20");
+  g_autoptr (MtlStridedView) right = slice (view, ":, 30:");
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_strided_view_copy_from (left, right, NULL, &error));
+}
+
+static const struct
+{
+  const char *path;
+  guint error;
+} without_compiler[] = {
+  { "/CudaCopies/without-compiler/not-found", CU_JIT_COMPILER_NOT_FOUND },
+  { "/CudaCopies/without-compiler/disabled", CU_JIT_COMPILATION_DISABLED },
+  { "/CudaCopies/without-compiler/too-old", CU_UNSUPPORTED_PTX_VERSION },
+  { "/CudaCopies/without-compiler/not-for-gpu", CU_NO_BINARY_FOR_GPU },
+};
+
+/* The driver has no compiler, none for such kernels, or must not use it: DATA is its error. It
+ * copies without kernels then, or the host does it, and the driver is not asked again. */
+static void
+test_without_compiler (gconstpointer data)
+{
+  static const MtlDType dtypes[] = { MTL_DTYPE_UINT8, MTL_DTYPE_FLOAT32, MTL_DTYPE_UINT4 };
+
+  run_alone ();
+  dbl.set_jit_result (GPOINTER_TO_UINT (data));
+  for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) host = host_zeros (dtypes[i], DIMS (37, 50));
+      g_autoptr (MtlStridedView) view = NULL;
+      g_autoptr (MtlStridedView) converted = NULL;
+      g_autoptr (MtlStridedView) expected = NULL;
+
+      fill_at_random (mtl_strided_view_get_data (host),
+                      mtl_buffer_get_size (mtl_strided_view_get_buffer (host)));
+      view = mtl_strided_view_to_device (host, get_cuda (0), MTL_STORAGE_MODE_PRIVATE, NULL,
+                                         &error);
+      g_assert_no_error (error);
+      check_ways (view, host);
+      if (dtypes[i] != MTL_DTYPE_UINT4)
+        {
+          assert_does_not_wait (copy_columns (view));
+          copy_columns (host);
+          assert_same_bytes (view, host);
+        }
+      fill_row (view);
+      fill_row (host);
+      assert_same_bytes (view, host);
+      converted = mtl_strided_view_to_dtype (view, MTL_DTYPE_INT16, MTL_ORDER_C, NULL, &error);
+      g_assert_no_error (error);
+      expected = mtl_strided_view_to_dtype (host, MTL_DTYPE_INT16, MTL_ORDER_C, NULL, &error);
+      g_assert_no_error (error);
+      assert_same_bytes (converted, expected);
+    }
+  g_assert_cmpuint (dbl.calls ("cuModuleLoadData"), ==, 1);
+}
+
+/* Kernels change whole words around parts of bytes, but none that reach beyond an allocation. */
+static void
+test_words_at_the_end (void)
+{
+  gpointer memory = peer_memory (0, 5);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlBuffer) buffer = NULL;
+  g_autoptr (MtlStridedLayout) layout = NULL;
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autoptr (MtlStridedView) part = NULL;
+  guint8 bytes[5] = { 0 };
+
+  write_gpu (0, memory, bytes, sizeof bytes);
+  buffer = mtl_buffer_new_for_handle (memory, 5, get_cuda (0), NULL, NULL, &error);
+  g_assert_no_error (error);
+  layout = mtl_strided_layout_new_dense (DIMS (10), MTL_ORDER_C, 4, &error);
+  view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT4, 0, &error);
+  g_assert_no_error (error);
+  part = slice (view, "1::2");
+  g_assert_true (mtl_strided_view_fill_double (part, 7, NULL, &error));
+  g_assert_no_error (error);
+  read_gpu (0, memory, bytes, sizeof bytes);
+  g_assert_cmpmem (bytes, sizeof bytes, "\x70\x70\x70\x70\x70", 5);
+
+  g_clear_object (&part);
+  g_clear_object (&view);
+  g_clear_object (&buffer);
+  peer_free (memory);
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -708,6 +840,8 @@ main (int   argc,
   add_cuda_test ("/CudaCopies/pieces/sizes", test_pieces);
   add_cuda_test ("/CudaCopies/pieces/in-turn", test_pieces_in_turn);
   add_double_test ("/CudaCopies/pieces/are-kept", test_pieces_are_kept);
+  g_test_add_func ("/CudaCopies/pieces/without-memory",
+                   over_double ? test_pieces_without_memory : skip_without_double);
   add_cuda_test ("/CudaCopies/random", test_random);
   add_cuda_test ("/CudaCopies/overlap", test_overlap);
   add_double_test ("/CudaCopies/queued/private", test_private_is_queued);
@@ -723,6 +857,11 @@ main (int   argc,
   add_cuda_test ("/CudaCopies/fill/large", test_fill_large);
   add_double_test ("/CudaCopies/fill/queued", test_fill_is_queued);
   add_double_test ("/CudaCopies/elements", test_elements_on_gpu);
+  add_cuda_test ("/CudaCopies/elements-at-the-end", test_words_at_the_end);
+  if (over_double)
+    for (gsize i = 0; i < G_N_ELEMENTS (without_compiler); i++)
+      g_test_add_data_func (without_compiler[i].path, GUINT_TO_POINTER (without_compiler[i].error),
+                            test_without_compiler);
   add_cuda_test ("/CudaCopies/ranges", test_ranges);
   add_cuda_test ("/CudaCopies/nothing", test_nothing);
 

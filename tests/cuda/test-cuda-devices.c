@@ -266,6 +266,7 @@ test_storage_modes (void)
 
       g_assert_true (mtl_device_is_host_accessible (device));
       g_assert_null (mtl_device_get_uuid (device));
+      g_assert_cmpuint (mtl_device_get_memory_size (device), ==, 0);
       assert_fails (mtl_device_get (mtl_device_get_device_type (device), 1, &error),
                     MTL_ERROR_NOT_SUPPORTED, i == 0 ? "(3, 1)" : "(13, 1)");
     }

@@ -377,6 +377,20 @@ test_work_fails (void)
   world_clear (&world);
 }
 
+/* DATA is the work that fails, of a copy in three pieces. */
+static void
+test_piece_fails (gconstpointer data)
+{
+  const gsize size = 3 * MIB;
+  g_autoptr (MtlBuffer) private = NULL;
+
+  run_alone ();
+  private = new_buffer (get_cuda (0), size, MTL_STORAGE_MODE_PRIVATE);
+  synchronize (get_cuda (0));
+  dbl.fail_work (GPOINTER_TO_UINT (data), CU_ILLEGAL_ADDRESS);
+  assert_fails (mtl_buffer_dup_bytes (private, 0, size, NULL, &error), MTL_ERROR_DEVICE, STICKY);
+}
+
 /* A copy that fails on its way is no success, whatever it has to go through. */
 static void
 test_copies_fail (gconstpointer data)
@@ -451,6 +465,12 @@ main (int   argc,
                             test_copies_fail);
       g_test_add_data_func ("/CudaFailuresEnds/sticky/large-copy", GSIZE_TO_POINTER (3 * MIB),
                             test_copies_fail);
+      for (guint i = 1; i <= 3; i++)
+        {
+          g_autofree char *path = g_strdup_printf ("/CudaFailuresEnds/sticky/piece-%u", i);
+
+          g_test_add_data_func (path, GUINT_TO_POINTER (i), test_piece_fails);
+        }
     }
   add_alone ("/CudaFailuresEnds/sticky/ends", test_ends_after_error);
 

@@ -345,6 +345,42 @@ test_free_with_work (void)
     }
 }
 
+/* A block that was kept, taken and freed many times is one block. */
+static void
+test_block_is_kept_again (void)
+{
+  const gsize size = (gsize) 60 << 20;
+  unsigned n_calls = dbl.calls ("cuMemHostAlloc");
+
+  for (int i = 0; i < 10; i++)
+    {
+      g_autoptr (MtlBuffer) buffer = new_uninitialized (size, MTL_STORAGE_MODE_SHARED);
+
+      synchronize (get_cuda (0));
+    }
+  g_assert_cmpuint (dbl.calls ("cuMemHostAlloc"), ==, n_calls + 1);
+}
+
+/* Blocks of any size are found, in any order. */
+static void
+test_all_blocks_are_kept (void)
+{
+  const gsize sizes[] = { 200000, 300000, 400000 };
+  unsigned n_calls = dbl.calls ("cuMemHostAlloc");
+
+  for (int round = 0; round < 3; round++)
+    {
+      g_autoptr (MtlBuffer) first = new_uninitialized (sizes[round % 3], MTL_STORAGE_MODE_SHARED);
+      g_autoptr (MtlBuffer) second = new_uninitialized (sizes[(round + 1) % 3],
+                                                        MTL_STORAGE_MODE_SHARED);
+      g_autoptr (MtlBuffer) third = new_uninitialized (sizes[(round + 2) % 3],
+                                                       MTL_STORAGE_MODE_SHARED);
+
+      synchronize (get_cuda (0));
+    }
+  g_assert_cmpuint (dbl.calls ("cuMemHostAlloc"), ==, n_calls + 3);
+}
+
 /* A block that a stream may still write to is not handed out again. */
 static void
 test_block_is_free_after_its_work (void)
@@ -591,6 +627,23 @@ test_handles_of_others (void)
 }
 
 /* The devices for pinned and managed memory have no other. */
+/* Places in an allocation of more than 4 GiB */
+static void
+test_far_handles (void)
+{
+  const gsize far = (gsize) 1 << 32;
+  guint8 *handle = peer_memory (0, far + 100);
+  int n_ended = 0;
+  MtlBuffer *buffer = wrap (handle + far, 100, get_cuda (0), &n_ended);
+
+  g_assert_true (mtl_buffer_get_handle (buffer) == handle + far);
+  g_assert_finalize_object (buffer);
+  assert_fails (mtl_buffer_new_for_handle (handle + far, 101, get_cuda (0), NULL, NULL, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "101 & 4294967396");
+  g_assert_cmpint (n_ended, ==, 1);
+  peer_free (handle);
+}
+
 static void
 test_handles_of_identities (void)
 {
@@ -652,6 +705,15 @@ assert_copies_to_gpu (MtlBuffer *source,
   assert_pattern (bytes, position, size);
 }
 
+static gboolean
+is_mapped (GFile *file)
+{
+  g_autofree char *maps = NULL;
+
+  g_assert_true (g_file_get_contents ("/proc/self/maps", &maps, NULL, NULL));
+  return strstr (maps, g_file_peek_path (file)) != NULL;
+}
+
 static void
 test_mapped (void)
 {
@@ -680,8 +742,9 @@ test_mapped (void)
         assert_does_not_wait (g_assert_finalize_object (buffer));
       else
         g_assert_finalize_object (buffer);
-      for (int j = 0; over_double && j < 5000 && dbl.live ("registered") > 0; j++)
+      for (int j = 0; j < 5000 && is_mapped (file); j++)
         g_usleep (1000);
+      g_assert_false (is_mapped (file));
     }
   tear_down_folder (&folder, NULL);
 }
@@ -727,14 +790,15 @@ test_mapped_is_in_use (void)
   tear_down_folder (&folder, NULL);
 }
 
+/* DATA is what the device lacks. */
 static void
-test_mapped_is_not_supported (void)
+test_mapped_is_not_supported (gconstpointer data)
 {
   TestFolder folder;
   g_autoptr (GFile) file = NULL;
 
   run_alone ();
-  dbl.set_attribute (-1, "register-read-only", 0);
+  g_assert_true (dbl.set_attribute (-1, data, 0));
   set_up_folder (&folder, NULL);
   file = write_pattern (&folder, "data", 5000);
   assert_fails (mtl_buffer_new_mapped (file, get_cuda (0), 0, 5000, NULL, &error),
@@ -807,6 +871,8 @@ main (int   argc,
   add_double_test ("/CudaMemory/blocks/are-kept", test_blocks_are_kept);
   add_double_test ("/CudaMemory/blocks/of-others", test_other_blocks_are_not_used);
   add_double_test ("/CudaMemory/blocks/large", test_large_blocks_are_freed);
+  add_double_test ("/CudaMemory/blocks/are-kept-again", test_block_is_kept_again);
+  add_double_test ("/CudaMemory/blocks/are-all-kept", test_all_blocks_are_kept);
   add_double_test ("/CudaMemory/blocks/after-their-work", test_block_is_free_after_its_work);
   add_double_test ("/CudaMemory/free-with-work", test_free_with_work);
   for (gsize i = 0; i < G_N_ELEMENTS (foreign); i++)
@@ -814,12 +880,18 @@ main (int   argc,
   add_double_test ("/CudaMemory/owner/after-work", test_owner_ends_after_work);
   add_double_test ("/CudaMemory/owner/at-once", test_owner_ends_at_once);
   add_cuda_test ("/CudaMemory/handles/of-others", test_handles_of_others);
+  add_cuda_test ("/CudaMemory/handles/far", test_far_handles);
   add_cuda_test ("/CudaMemory/handles/of-identities", test_handles_of_identities);
   add_cuda_test ("/CudaMemory/data", test_data);
   add_cuda_test ("/CudaMemory/mapped/ranges", test_mapped);
   add_double_test ("/CudaMemory/mapped/in-use", test_mapped_is_in_use);
-  g_test_add_func ("/CudaMemory/mapped/not-supported",
-                   over_double ? test_mapped_is_not_supported : skip_without_double);
+  if (over_double)
+    {
+      g_test_add_data_func ("/CudaMemory/mapped/for-writing-alone", "register-read-only",
+                            test_mapped_is_not_supported);
+      g_test_add_data_func ("/CudaMemory/mapped/at-other-addresses", "registered-same-address",
+                            test_mapped_is_not_supported);
+    }
   add_cuda_test ("/CudaMemory/tensor-file", test_tensor_file);
 
   return g_test_run ();

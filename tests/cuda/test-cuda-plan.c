@@ -539,6 +539,49 @@ test_all_kernels (void)
       g_error ("no case took the kernel %s", names[i]);
 }
 
+static gboolean
+count_copies_3d (const CuCopy3D  *copy,
+                 gpointer         data,
+                 GError         **error)
+{
+  ++*(guint *) data;
+  return TRUE;
+}
+
+/* Drivers take distances between rows from the length of a row up to 2 GiB. */
+static void
+test_rows_3d (void)
+{
+  static const struct
+  {
+    gint64 dest, source; /* distances between two rows of 8 elements */
+    guint n_copies;
+  } cases[] = {
+    { 9, 10, 1 },
+    { 9, 7, 2 },
+    { G_MAXINT32 / 8, 10, 1 },
+    { 10, G_MAXINT32 / 8, 1 },
+    { G_MAXINT32 / 8 + 1, 10, 2 },
+    { 10, G_MAXINT32 / 8 + 1, 2 },
+  };
+  const gint64 shape[] = { 2, 8 };
+  const MtlElementType type = mtl_element_type_new (MTL_DTYPE_INT64);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      const gint64 strides[2][2] = { { cases[i].dest, 1 }, { cases[i].source, 1 } };
+      MtlLayout to = make_layout (2, shape, strides[0]), from = make_layout (2, shape, strides[1]);
+      MtlStrided dest = { type, &to, GSIZE_TO_POINTER (POW2 (44)) };
+      MtlStrided source = { type, &from, GSIZE_TO_POINTER (POW2 (46)) };
+      g_autoptr (GError) error = NULL;
+      guint n_copies = 0;
+
+      g_assert_true (mtl_cuda_plan_copy_3d (&dest, &source, 2, count_copies_3d, &n_copies, &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (n_copies, ==, cases[i].n_copies);
+    }
+}
+
 int
 main (int    argc,
       char **argv)
@@ -558,6 +601,7 @@ main (int    argc,
   g_test_add_func ("/cuda/plan/packed-conversions", test_packed_conversions);
   g_test_add_func ("/cuda/plan/packed-scaled", test_packed_scaled);
   g_test_add_func ("/cuda/plan/copies-3d", test_copies_3d);
+  g_test_add_func ("/cuda/plan/rows-3d", test_rows_3d);
   g_test_add_func ("/cuda/plan/errors", test_errors);
   g_test_add_func ("/cuda/plan/many-elements", test_many_elements);
   g_test_add_func ("/cuda/plan/far-elements", test_far_elements);

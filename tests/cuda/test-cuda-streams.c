@@ -124,6 +124,29 @@ test_new (void)
     }
 }
 
+/* Work of others in the legacy stream does not delay it. */
+static void
+test_new_does_not_block (void)
+{
+  g_autoptr (MtlBuffer) buffer = new_private (0, 4);
+  gpointer memory = peer_memory (0, 4);
+  MtlStream *stream = new_stream (0);
+  guint8 byte;
+
+  peer_enter (0);
+  MUST (cu.cuMemsetD8Async (ADDRESS (memory), 7, 4, CU_LEGACY_STREAM));
+  peer_leave ();
+  mtl_stream_push_thread_default (stream);
+  fill (buffer, "abcd");
+  mtl_stream_pop_thread_default (stream);
+  synchronize_stream (stream);
+  g_assert_true (dbl.peek (ADDRESS (memory), &byte, 1));
+  g_assert_cmpuint (byte, !=, 7);
+
+  g_assert_finalize_object (stream);
+  peer_free (memory);
+}
+
 /* Its work is still done. */
 static void
 test_ends_with_work (void)
@@ -345,7 +368,7 @@ test_wrong_pop (void)
     {
       g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
       g_test_trap_assert_passed ();
-      g_test_trap_assert_stderr ("*CRITICAL*is_popped*CRITICAL*is_popped*");
+      g_test_trap_assert_stderr ("*is_popped*is_popped*end of wrong pops*");
       return;
     }
 
@@ -356,6 +379,7 @@ test_wrong_pop (void)
   mtl_stream_push_thread_default (first);
   mtl_stream_push_thread_default (second);
   mtl_stream_pop_thread_default (first);
+  g_printerr ("end of wrong pops\n");
   mtl_stream_pop_thread_default (second);
   mtl_stream_pop_thread_default (first);
 }
@@ -408,6 +432,21 @@ test_ordered (Living        *living,
   assert_buffer_bytes (third, 0, "xxcd", 4);
   if (stream_kinds[i].kind >= 0)
     free_stream (stream);
+}
+
+/* A copy that overlaps its source needs memory until the pushed stream has done it. */
+static void
+test_overlap_in_pushed_stream (void)
+{
+  g_autoptr (MtlBuffer) buffer = new_private (0, 8);
+  CuStream stream = peer_stream (0);
+  MtlStream *pushed = push_stream (stream, 0);
+
+  fill (buffer, "abcd");
+  g_assert_true (mtl_buffer_copy_from (buffer, 1, buffer, 0, 7, NULL, NULL));
+  pop_stream (pushed);
+  assert_buffer_bytes (buffer, 0, "aabcdabc", 8);
+  free_stream (stream);
 }
 
 /* Downloads in a pushed stream are done when the call returns. */
@@ -630,6 +669,9 @@ test_host_waits_for_event (void)
   mtl_event_wait_async (event, 2, -1, NULL, keep_result, &result);
   g_assert_true (mtl_event_wait_finish (event, wait_for_kept (&result), &error));
   g_assert_no_error (error);
+  g_assert_true (mtl_stream_signal_event (stream, event, 4, &error));
+  g_assert_true (mtl_event_wait (event, 3, 10 * G_TIME_SPAN_SECOND, NULL, &error));
+  g_assert_no_error (error);
   dbl.set_delay (G_MAXUINT);
   synchronize_stream (stream);
   g_assert_finalize_object (stream);
@@ -798,6 +840,33 @@ cancel_in_thread (gpointer cancellable)
   return NULL;
 }
 
+static gpointer
+signal_later (gpointer event)
+{
+  g_usleep (20000);
+  mtl_event_signal (event, 1);
+  return NULL;
+}
+
+/* A wait that could be cancelled, and is not */
+static void
+test_not_cancelled (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (MtlEvent) event = new_event (0);
+  g_autoptr (GError) error = NULL;
+  MtlStream *stream = new_stream (0);
+  GThread *thread;
+
+  g_assert_true (mtl_stream_wait_event (stream, event, 1, &error));
+  thread = g_thread_new ("signal", signal_later, event);
+  g_assert_true (mtl_stream_synchronize (stream, cancellable, &error));
+  g_assert_no_error (error);
+  MUST (cu.cuStreamQuery (get_handle (stream)));
+  g_thread_join (thread);
+  g_assert_finalize_object (stream);
+}
+
 static void
 test_cancel (void)
 {
@@ -843,6 +912,7 @@ main (int   argc,
     set_up_cuda ();
 
   add_cuda_test ("/CudaStreams/new/own", test_new);
+  add_double_test ("/CudaStreams/new/does-not-block", test_new_does_not_block);
   add_double_test ("/CudaStreams/new/ends-with-work", test_ends_with_work);
   add_cuda_test ("/CudaStreams/new/of-device", test_of_device);
   add_cuda_test ("/CudaStreams/new/of-others", test_of_others);
@@ -856,6 +926,7 @@ main (int   argc,
   g_test_add_func ("/CudaStreams/push/wrong-pop", test_wrong_pop);
   for (gsize i = 0; i < G_N_ELEMENTS (stream_kinds); i++)
     add_cuda_data_test (stream_kinds[i].path, GSIZE_TO_POINTER (i), test_ordered);
+  add_cuda_test ("/CudaStreams/overlap", test_overlap_in_pushed_stream);
   add_cuda_test ("/CudaStreams/download", test_download);
   add_cuda_test ("/CudaStreams/copy-between-devices", test_copy_between_devices);
   add_double_test ("/CudaStreams/copy-between-pushed-streams", test_copy_between_pushed_streams);
@@ -874,6 +945,7 @@ main (int   argc,
   add_double_test ("/CudaStreams/synchronize/waits", test_synchronize);
   add_cuda_test ("/CudaStreams/synchronize/async", test_synchronize_async);
   add_cuda_test ("/CudaStreams/synchronize/cancel", test_cancel);
+  add_cuda_test ("/CudaStreams/synchronize/not-cancelled", test_not_cancelled);
 
   return g_test_run ();
 }

@@ -516,6 +516,8 @@ def test_what_is_not_a_stream():
         with pytest.raises(NotImplementedError) as info:
             make(HOST)
         assert error_code(info) == Mtl.Error.NOT_SUPPORTED
+    with pytest.raises(AttributeError, match="CUDA"):
+        Mtl.Stream().__cuda_stream__()
 
 
 def test_work_in_a_stream(mode):

@@ -261,10 +261,13 @@ def test_pinned_memory_of_a_peer(peer):
     peer.free_pinned(address)
 
 
-def test_managed_memory_of_a_peer(peer):
+@pytest.mark.parametrize("by_exchange", [True, False])
+def test_managed_memory_of_a_peer(peer, by_exchange):
     address = peer.allocate_managed(4 * N)
     peer.fill(address, 7, N)
-    producer = exchanging(peer.stream)(address, (N,), device=(13, 0))
+    kind = exchanging(peer.stream) if by_exchange else Asked
+    producer = kind(address, (N,), device=(13, 0))
+    producer.peer = peer
 
     with no_wait():
         view = Mtl.from_dlpack(producer)
