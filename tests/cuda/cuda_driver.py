@@ -19,7 +19,7 @@ NOT_READY = 600
 PORTABLE = 1
 ATTACH_GLOBAL = 1
 
-driver = ctypes.CDLL(os.environ["MTL_CUDA_LIBRARY"])
+driver = ctypes.CDLL(os.environ.get("MTL_CUDA_LIBRARY") or "libcuda.so.1")
 IS_DOUBLE = hasattr(driver, "cuda_double_waits")
 
 _ARGUMENTS = {
@@ -27,7 +27,8 @@ _ARGUMENTS = {
     "cuDeviceGetCount": [c_void_p], "cuDeviceGetName": [c_void_p, c_int, c_int],
     "cuDevicePrimaryCtxRetain": [c_void_p, c_int],
     "cuEventCreate": [c_void_p, c_uint], "cuEventDestroy_v2": [c_void_p],
-    "cuEventRecord": [c_void_p, c_void_p],
+    "cuEventElapsedTime": [c_void_p, c_void_p, c_void_p], "cuEventRecord": [c_void_p, c_void_p],
+    "cuEventSynchronize": [c_void_p],
     "cuGraphDestroy": [c_void_p],
     "cuGraphExecDestroy": [c_void_p],
     "cuGraphInstantiateWithFlags": [c_void_p, c_void_p, c_uint64],
@@ -45,7 +46,8 @@ _ARGUMENTS = {
     "cuStreamSynchronize": [c_void_p], "cuStreamWaitEvent": [c_void_p, c_void_p, c_uint],
 }
 for _name, _types in _ARGUMENTS.items():
-    getattr(driver, _name).argtypes = _types
+    if hasattr(driver, _name):
+        getattr(driver, _name).argtypes = _types
 
 
 def call(name, *arguments):
@@ -69,8 +71,9 @@ def _name_of_first():
 
 call("cuInit", 0)
 N_GPUS = get(c_int, "cuDeviceGetCount")
+NAME = _name_of_first()
 # It does queued work as soon as anybody asks after it, also if its controls are hidden.
-_IS_LAZY = _name_of_first().startswith("CUDA double")
+IS_LAZY = NAME.startswith("CUDA double")
 two_gpus = pytest.mark.skipif(N_GPUS < 2, reason="needs two devices")
 
 
@@ -181,14 +184,14 @@ _scratch = {}
 _held = []
 
 
-def hold(stream, ordinal=0):
+def hold(stream, ordinal=0, n_fills=N_FILLS):
     """Keeps a stream of a GPU busy, so that work which is queued there is not done at once."""
-    if _IS_LAZY:
+    if IS_LAZY:
         return
     with context(ordinal):
         if ordinal not in _scratch:
             _scratch[ordinal] = get(c_uint64, "cuMemAlloc_v2", SCRATCH)
-        for _ in range(N_FILLS):
+        for _ in range(n_fills):
             call("cuMemsetD8Async", _scratch[ordinal], 1, SCRATCH, stream)
     _held.append(stream)
 
@@ -197,7 +200,7 @@ def is_busy(stream):
     """There is work left in a stream."""
     if IS_DOUBLE:
         return pending(stream) > 0
-    return _IS_LAZY or driver.cuStreamQuery(stream) == NOT_READY
+    return IS_LAZY or driver.cuStreamQuery(stream) == NOT_READY
 
 
 @contextmanager
