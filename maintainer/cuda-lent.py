@@ -126,7 +126,7 @@ def pack_tests(tests, left_out, folder):
         packed.append({
             'name': test.name, 'suites': sorted(test.suites), 'environment': variables,
             'command': [f'@ROOT@/programs/{program.name}', *test.command[1:]]})
-    left_out = {**left_out, 'JavaScript, Vala and the examples': 'they are not packed'}
+    left_out = {**left_out, 'JavaScript, Vala and the examples': 'only C and Python are packed'}
     (folder / 'packed-tests.json').write_text(json.dumps(
         {'commit': cuda.commit(), 'tests': packed, 'left_out': left_out}, indent=1))
 

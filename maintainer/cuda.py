@@ -39,6 +39,8 @@ SANITIZER = 'compute-sanitizer'
 TOOLS = {'memcheck': ['--leak-check', 'full'], 'racecheck': [], 'initcheck': [], 'synccheck': []}
 # What it exits with if it has found something.
 FOUND = 86
+# Those of a program that failed, in the report.
+LINES = 60
 PACKAGES = ('torch', 'cupy-cuda12x', 'cupy-cuda13x', 'jax', 'numba', 'numba-cuda', 'cuda-core',
             'numpy')
 # Variables of tests that are not for a driver.
@@ -113,7 +115,7 @@ def find_tests(folder=None):
     tests = [test for test in tests if test.suites & SUITES]
     hosts = [test for test in tests if 'MTL_CUDA_LIBRARY' not in test.environment]
     return ([test for test in tests if test not in hosts],
-            {test.name: 'it does not load a driver' for test in hosts})
+            {test.name: 'it runs on the host alone' for test in hosts})
 
 
 def build_tests(is_double):
@@ -225,10 +227,10 @@ def add_case_of_pytest(run, case):
 def run_sanitizer(run):
     """The tests of kernels, in the GPU's own memory."""
     if run.is_double:
-        run.left_out('sanitizer', SANITIZER, 'the double has no kernels on a GPU')
+        run.left_out('sanitizer', 'the C tests of kernels', 'the double has no kernels on a GPU')
         return
     if not shutil.which(SANITIZER):
-        run.left_out('sanitizer', SANITIZER, 'it is not installed')
+        run.left_out('sanitizer', 'the C tests of kernels', f'{SANITIZER} is not installed')
         return
     tests = [test for test in find_tests()[0]
              if {'kernels', 'cuda-private'} <= test.suites or test.name == 'cuda/test-cuda-copies.c']
@@ -248,7 +250,8 @@ def run_sanitizer(run):
             run.add('sanitizer', program, '', PASSED if status == 0 else FAILED,
                     said or f'exit status {status}')
             if status != 0:
-                run.output[program] = output
+                found = [line for line in output.splitlines() if line.startswith('=====')]
+                run.output[program] = '\n'.join(found[:LINES]) or output
             rows.append(f'| {tool} | {test.name} | {status} | {said} |')
             tell(run, program)
     run.pages['sanitizer'] = '\n'.join(['| tool | program | status | said |',
@@ -294,7 +297,7 @@ def matrix_of_peers(run, producers):
 def run_bench(run):
     script = ROOT / 'tests' / 'bench' / 'bench_cuda.py'
     status, output = run.call([run.python, script, *(['--cases', '20'] if run.is_double else [])],
-                              {**environment(), **run.driver}, limit=570)
+                              {**environment(), **run.driver, 'PYTHONUNBUFFERED': '1'}, limit=570)
     if status is None:
         run.left_out('bench', 'bench_cuda.py', 'there was no time for it')
         return
@@ -389,7 +392,7 @@ def list_failed(run):
              if result.outcome == FAILED]
     for program, output in run.output.items():
         lines += ['', f'The end of what {program} printed:', '', '```',
-                  *output.replace('```', "'''").splitlines()[-60:], '```']
+                  *output.replace('```', "'''").splitlines()[-LINES:], '```']
     return '\n'.join(lines)
 
 

@@ -74,7 +74,7 @@ N_GPUS = get(c_int, "cuDeviceGetCount")
 NAME = _name_of_first()
 # It does queued work as soon as anybody asks after it, also if its controls are hidden.
 IS_LAZY = NAME.startswith("CUDA double")
-two_gpus = pytest.mark.skipif(N_GPUS < 2, reason="needs two devices")
+two_gpus = pytest.mark.skipif(N_GPUS < 2, reason="this needs two devices")
 
 
 def gpus():
@@ -219,7 +219,7 @@ def no_wait():
 
 def _declare(name, result, *arguments):
     if not IS_DOUBLE:
-        return lambda *arguments: pytest.skip(f"needs cuda_double_{name}() of the double")
+        return lambda *arguments: pytest.skip(f"this needs cuda_double_{name}() of the double")
     function = getattr(driver, f"cuda_double_{name}")
     function.restype, function.argtypes = result, arguments
     return function
