@@ -37,7 +37,7 @@ UNCONTROLLED = 'tests/cuda/double/libcuda-double-uncontrolled.so'
 SUITES = {'own-cuda', 'c-on-cuda'}
 SANITIZER = 'compute-sanitizer'
 TOOLS = {'memcheck': ['--leak-check', 'full'], 'racecheck': [], 'initcheck': [], 'synccheck': []}
-# What it exits with if it has found something.
+# Its exit status if it has found something.
 FOUND = 86
 # Those of a program that failed, in the report.
 LINES = 60
@@ -52,7 +52,7 @@ Test = collections.namedtuple('Test', 'name suites command environment folder')
 
 
 class Run:
-    """What is known of this run, and what it has found."""
+    """The settings of this run, and its results."""
 
     def __init__(self, arguments):
         self.is_double = arguments.double
@@ -60,8 +60,8 @@ class Run:
         self.end = time.monotonic() + arguments.seconds
         self.results = []
         self.seconds = collections.Counter()
-        self.output = {}  # of programs that failed
-        self.pages = {}   # by step, Markdown
+        self.output = {}  # programs that failed, with what they printed
+        self.pages = {}   # steps, with Markdown
         self.driver = {}
         if arguments.double:
             self.driver = {'MTL_CUDA_LIBRARY': str(builds.folder_of() / UNCONTROLLED),

@@ -78,7 +78,7 @@ def permuted(shape, axes, types="float32:float32"):
 
 
 def case(types, shape, strides, offset=0):
-    """To a dense tensor."""
+    """A copy or conversion into a dense tensor"""
     dest = random_copies.dense_strides(tuple(shape), False)
     return random_copies.case_from(" ".join((
         types, "x".join(map(str, shape)),
@@ -194,7 +194,7 @@ def print_worst(results):
 
 
 def microseconds(call, finish=lambda: None):
-    """Of a call by the host's clock: the median of several rounds."""
+    """The time of a call by the host's clock, the median of several rounds"""
     n = 10 if cuda.IS_LAZY else 200
     rounds = []
     for _ in range(3 if cuda.IS_LAZY else 15):

@@ -29,9 +29,9 @@ import random_copies  # noqa: E402
 ABSENT = math.nan
 # Bytes that the calls of a round move, the most calls, and rounds, of which the median counts.
 ROUND, MOST_CALLS, ROUNDS = 2**28, 20, 7
-# Of larger destinations only a part is compared, as NumPy takes seconds for all of it.
+# Larger destinations are compared in parts, as NumPy takes seconds for all of it.
 MOST_COMPARED, N_PARTS, PARTS_OF = 2**26, 16, 256
-# What keeps the GPU busy while a round is queued, so that the host's part is not in its time.
+# The fills that keep the GPU busy while a round is queued, so that the host's part is not in its time.
 N_FILLS = 12
 PEERS = ("torch", "cupy")
 

@@ -102,7 +102,7 @@ class Library:
             return Mtl.from_dlpack(array)
 
     def take(self, view):
-        """What it makes of a view."""
+        """Imports a view."""
         raise NotImplementedError
 
     def read(self, array):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What ./run cuda makes of the output of programs."""
+"""Checks that ./run cuda counts the results of programs."""
 
 import argparse
 import importlib.util
