@@ -102,7 +102,7 @@ class Run:
 
 
 def find_tests(folder=None):
-    """The tests of CUDA that meson knows, or those that were packed, and why others are left out."""
+    """The tests of CUDA that meson knows or that were packed, and why others are left out."""
     if IS_PACKED:
         packed = json.loads(PACKED.read_text())
         return [Test(test['name'], set(test['suites']),
@@ -233,7 +233,8 @@ def run_sanitizer(run):
         run.left_out('sanitizer', 'the C tests of kernels', f'{SANITIZER} is not installed')
         return
     tests = [test for test in find_tests()[0]
-             if {'kernels', 'cuda-private'} <= test.suites or test.name == 'cuda/test-cuda-copies.c']
+             if {'kernels', 'cuda-private'} <= test.suites
+             or test.name == 'cuda/test-cuda-copies.c']
     rows = []
     for tool, options in TOOLS.items():
         for test in tests:
@@ -286,8 +287,8 @@ def matrix_of_peers(run, producers):
                 PASSED: re.sub('.*values right,? ?', '', said) or 'right',
                 SKIPPED: '–', FAILED: '**failed**'}[result.outcome]
     return '\n'.join([
-        'Producers are in rows, consumers in columns, with the time until the consumer has the array, while '
-        "50 ms of work are queued in the producer's stream. Values are right, and the address is "
+        'Producers are in rows, consumers in columns, with the time until the consumer has the '
+        "array, while 50 ms of work are queued in the producer's stream. Values are right, and the address is "
         'the same, unless a cell says **failed**.\n',
         f'| | {" | ".join(producers)} |', f'|{" --- |" * (len(producers) + 1)}',
         *(f'| {row} | {" | ".join(cells.get((row, column), "") for column in producers)} |'
@@ -328,7 +329,8 @@ def count(results):
 
 def tell(run, program):
     results = [result for result in run.results if result.program == program]
-    print('{:60} {:4} passed {:3} failed {:3} left out'.format(program, *count(results)), flush=True)
+    print('{:60} {:4} passed {:3} failed {:3} left out'.format(program, *count(results)),
+          flush=True)
     for result in results:
         if result.outcome == FAILED:
             print(f'    FAILED {result.name} {result.said}', flush=True)
@@ -370,7 +372,8 @@ def table_of_programs(results):
     for program in dict.fromkeys(result.program for result in results):
         of_program = [result for result in results if result.program == program]
         rows.append('| {} | {} | {} | {} |'.format(program, *count(of_program)))
-    return '\n'.join(['| program | passed | failed | left out |', '| --- | --: | --: | --: |', *rows])
+    return '\n'.join(['| program | passed | failed | left out |', '| --- | --: | --: | --: |',
+                      *rows])
 
 
 def left_out_by_reason(results):
@@ -439,8 +442,8 @@ def parse_arguments(arguments):
                         help='over the double of the driver instead, to try this command')
     parser.add_argument('--output', type=Path, metavar='FOLDER',
                         help='where cuda-report.md goes, build-cuda/ by default')
-    parser.add_argument('--python', help='the Python that has the peers, of the same version as the '
-                        "system's; by default that of .venv, if it is there")
+    parser.add_argument('--python', help="the Python that has the peers, of the system's version; "
+                        'by default that of .venv, if it is there')
     parser.add_argument('--seconds', type=float, default=3600,
                         help='after which no other program begins')
     parser.add_argument('step', nargs='*', help=f'{", ".join(STEPS)}; by default all')

@@ -137,8 +137,8 @@ def measure_known(gpu):
         rows.append((name, f"{n_bytes / MIB:.1f}", shown(n_bytes / times.ours / 1e9, "{:.0f}"),
                      shown(ratio(times, "driver")), str(least or ""),
                      *(shown(ratio(times, peer), "{:.1f}") for peer in PEERS)))
-    print("\n## Known layouts\n\nGB/s count bytes that are read and written. The share is that of a "
-          "copy within the GPU by the driver.\n")
+    print("\n## Known layouts\n\nGB/s count bytes that are read and written. The share is that of "
+          "a copy within the GPU by the driver.\n")
     print_table(("case", "MiB", "GB/s", "share", "goal", "to torch", "to cupy"), rows)
     return goals
 
@@ -350,8 +350,8 @@ def run_first():
 
 def measure_first(folder):
     print("\n## The first copies of a process\n\nMilliseconds until each is done. The driver "
-          "compiles kernels when they are first needed, and keeps them in a cache on disk, which is "
-          "empty here at first.\n")
+          "compiles kernels when they are first needed, and keeps them in a cache on disk, which "
+          "is empty here at first.\n")
     columns, rows = None, []
     for name, disabled in (("without the driver's cache", "1"), ("first with it", "0"),
                            ("with it", "0")):

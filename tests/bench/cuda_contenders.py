@@ -31,7 +31,7 @@ ABSENT = math.nan
 ROUND, MOST_CALLS, ROUNDS = 2**28, 20, 7
 # Larger destinations are compared in parts, as NumPy takes seconds for all of it.
 MOST_COMPARED, N_PARTS, PARTS_OF = 2**26, 16, 256
-# The fills that keep the GPU busy while a round is queued, so that the host's part is not in its time.
+# The fills that keep the GPU busy while a round is queued, so that the host's part is not in it.
 N_FILLS = 12
 PEERS = ("torch", "cupy")
 

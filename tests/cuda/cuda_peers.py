@@ -353,7 +353,8 @@ def replay(torch, work):
 
 def capture_copies(torch):
     """Copies in the capturing stream are part of the graph."""
-    source, target = torch.arange(N, device="cuda"), torch.zeros(N, dtype=torch.int64, device="cuda")
+    source = torch.arange(N, device="cuda")
+    target = torch.zeros_like(source)
     views = Mtl.from_dlpack(source), Mtl.from_dlpack(target)
     views[1][::-1].copy_from(views[0])  # kernels are loaded
     GPU.synchronize()

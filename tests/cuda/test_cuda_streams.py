@@ -376,8 +376,8 @@ def test_memory_outlives_the_consumers_work(peer):
 
 
 @pytest.mark.parametrize("kind, ordinal, device", [
-    (2, 0, GPU), pytest.param(2, 1, OTHERS and OTHERS[0], marks=cuda.two_gpus), (3, 0, GPU), (13, 0, GPU), (1, 0, None), (2, 99, None),
-    (10, 0, None)])
+    (2, 0, GPU), pytest.param(2, 1, OTHERS and OTHERS[0], marks=cuda.two_gpus), (3, 0, GPU),
+    (13, 0, GPU), (1, 0, None), (2, 99, None), (10, 0, None)])
 def test_the_current_work_stream(kind, ordinal, device):
     stream = ctypes.c_void_p(1)
 
