@@ -87,6 +87,7 @@ collect_ignore = [name for name, wanted in (("metal/test_metal.py", METAL),
                                             ("metal/test_metal_files.py", METAL),
                                             ("metal/test_metal_double.py", DOUBLES),
                                             ("metal/test_torch_metal.py", METAL and HAS_TORCH),
+                                            ("bench/test_cuda_benchmark.py", CUDA_LIBRARY),
                                             ("cuda/test_cuda.py", CUDA_LIBRARY),
                                             ("cuda/test_cuda_interface.py", CUDA_LIBRARY),
                                             ("cuda/test_cuda_streams.py", CUDA_LIBRARY))

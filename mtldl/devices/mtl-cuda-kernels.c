@@ -71,6 +71,8 @@ load_module (MtlCudaContext  *context,
   if (text == NULL)
     return NULL;
 
+  /* Told to ./run bench cuda, as the driver's compiler takes its time for each byte. */
+  g_debug ("%s: %" G_GSIZE_FORMAT " bytes of PTX", path, g_bytes_get_size (text));
   result = context->cu->cuModuleLoadData (&module, g_bytes_get_data (text, NULL));
   if (lacks_compiler (result))
     {

@@ -2,14 +2,17 @@
 """usage: ./run bench [NAME [ARGUMENT…]]
 
 Measures against the peers; without a name, everything but paintable, which measures pictures that
-change all the time, in a window. The names are exchange, metal, python, mpi, layout, copy, random,
-convert, statistics, files and paintable. These take arguments:
+change all the time, in a window, and cuda, which needs a GPU of NVIDIA. The names are exchange,
+metal, cuda, python, mpi, layout, copy, random, convert, statistics, files and paintable. These take
+arguments:
 
   copy --page docs/performance.md   rewrites that page and its picture
   random [--cases N] [--seed S] [--same | --convert] [--page docs/performance.md]
                                     measures layouts drawn at random, some minutes by default, and
                                     rewrites that page's section and its picture
   random --case TEXT                measures one of those, as it was printed
+  cuda [--cases N] [--seed S]       draws so many layouts, besides those that are known
+  cuda --case TEXT                  measures one of those, as it was printed
 """
 
 import sys
@@ -18,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'maintainer'))
 import builds  # noqa: E402
+import cuda_device  # noqa: E402
 
 BUILD = builds.folder_of()
 PROGRAMS = BUILD / 'tests' / 'bench'
@@ -27,6 +31,7 @@ METAL = builds.folder_of('metal') / 'tests' / 'bench' / 'bench-metal'
 BENCHMARKS = {
     'exchange': ('An exchange in C', [[PROGRAMS / 'bench-exchange']]),
     'metal': ('The Metal device, over the double', [[METAL]]),
+    'cuda': ("A GPU of NVIDIA, against its driver's copies and the peers", [['bench_cuda.py']]),
     'python': ('Python against its peers', [['bench_python.py']]),
     'mpi': ('MPI: views in place, and packed',
             [[builds.VENV / 'bin' / 'mpirun', '-n', '2', builds.VENV / 'bin' / 'python',
@@ -73,9 +78,14 @@ def main(name=None, *arguments):
         sys.exit(__doc__)
     if name == 'metal' and sys.platform != 'linux':
         sys.exit('The double of Metal only works on Linux.')
+    if name == 'cuda':
+        try:
+            print('%s, CUDA %s' % cuda_device.find_gpu())
+        except cuda_device.Missing as error:
+            sys.exit(f'./run bench cuda needs a GPU of NVIDIA, but {error}.')
     builds.build()
     for one in [name] if name else BENCHMARKS:
-        if name or one != 'paintable' and (one != 'metal' or sys.platform == 'linux'):
+        if name or one not in ('paintable', 'cuda') and (one != 'metal' or sys.platform == 'linux'):
             measure(one, arguments)
 
 

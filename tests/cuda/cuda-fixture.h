@@ -364,6 +364,32 @@ own_stream (int ordinal)
   return POINTER (mtl_stream_get_handle (stream));
 }
 
+/* The double counts more than a driver tells. Over a driver these are 0. */
+
+static inline gsize
+count_alive (const char *kind)
+{
+  return over_double ? dbl.live (kind) : 0;
+}
+
+static inline guint64
+count_pending (CuStream stream)
+{
+  return over_double ? dbl.pending (stream) : 0;
+}
+
+/* This thread's mode */
+static inline CuEnum
+get_capture_mode (void)
+{
+  CuEnum mode = CU_CAPTURE_MODE_RELAXED, relaxed;
+
+  MUST (cu.cuThreadExchangeStreamCaptureMode (&mode));
+  relaxed = mode;
+  MUST (cu.cuThreadExchangeStreamCaptureMode (&relaxed));
+  return mode;
+}
+
 /* Resumes the devices after a while, which a wait of the host needs to end. */
 static inline gpointer
 resume_in_thread (gpointer resumed)

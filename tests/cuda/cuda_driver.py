@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """NVIDIA's driver, or the double of it, as another library uses it beside ours: memory, and work in
-streams of its own. The controls of the double are those of cuda-double.h."""
+streams of its own. The controls of the double are those of cuda-double.h; over a driver, a test
+that uses one is skipped."""
 
 import ctypes
 import os
@@ -8,20 +9,26 @@ import struct
 from contextlib import contextmanager
 from ctypes import c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
+import pytest
+from gi.repository import Mtl
+
 LEGACY, PER_THREAD = 1, 2
 NON_BLOCKING = 1
 NO_TIMING = 2
+NOT_READY = 600
 PORTABLE = 1
 ATTACH_GLOBAL = 1
 
-driver = ctypes.CDLL(os.environ["MTL_CUDA_LIBRARY"])
+driver = ctypes.CDLL(os.environ.get("MTL_CUDA_LIBRARY") or "libcuda.so.1")
 IS_DOUBLE = hasattr(driver, "cuda_double_waits")
 
 _ARGUMENTS = {
     "cuCtxPopCurrent_v2": [c_void_p], "cuCtxPushCurrent_v2": [c_void_p],
+    "cuDeviceGetCount": [c_void_p], "cuDeviceGetName": [c_void_p, c_int, c_int],
     "cuDevicePrimaryCtxRetain": [c_void_p, c_int],
     "cuEventCreate": [c_void_p, c_uint], "cuEventDestroy_v2": [c_void_p],
-    "cuEventRecord": [c_void_p, c_void_p],
+    "cuEventElapsedTime": [c_void_p, c_void_p, c_void_p], "cuEventRecord": [c_void_p, c_void_p],
+    "cuEventSynchronize": [c_void_p],
     "cuGraphDestroy": [c_void_p],
     "cuGraphExecDestroy": [c_void_p],
     "cuGraphInstantiateWithFlags": [c_void_p, c_void_p, c_uint64],
@@ -32,13 +39,15 @@ _ARGUMENTS = {
     "cuMemHostAlloc": [c_void_p, c_size_t, c_uint],
     "cuMemcpyAsync": [c_uint64, c_uint64, c_size_t, c_void_p],
     "cuMemsetD32Async": [c_uint64, c_uint, c_size_t, c_void_p],
+    "cuMemsetD8Async": [c_uint64, ctypes.c_ubyte, c_size_t, c_void_p],
     "cuStreamBeginCapture_v2": [c_void_p, c_uint],
     "cuStreamCreate": [c_void_p, c_uint], "cuStreamDestroy_v2": [c_void_p],
-    "cuStreamEndCapture": [c_void_p, c_void_p],
+    "cuStreamEndCapture": [c_void_p, c_void_p], "cuStreamQuery": [c_void_p],
     "cuStreamSynchronize": [c_void_p], "cuStreamWaitEvent": [c_void_p, c_void_p, c_uint],
 }
 for _name, _types in _ARGUMENTS.items():
-    getattr(driver, _name).argtypes = _types
+    if hasattr(driver, _name):
+        getattr(driver, _name).argtypes = _types
 
 
 def call(name, *arguments):
@@ -52,6 +61,25 @@ def get(kind, name, *arguments):
     result = kind()
     call(name, ctypes.byref(result), *arguments)
     return result.value
+
+
+def _name_of_first():
+    name = ctypes.create_string_buffer(256)
+    call("cuDeviceGetName", name, 256, 0)
+    return name.value.decode()
+
+
+call("cuInit", 0)
+N_GPUS = get(c_int, "cuDeviceGetCount")
+NAME = _name_of_first()
+# It does queued work as soon as anybody asks after it, also if its controls are hidden.
+IS_LAZY = NAME.startswith("CUDA double")
+two_gpus = pytest.mark.skipif(N_GPUS < 2, reason="this needs two devices")
+
+
+def gpus():
+    """The first one, and the second one if there is one."""
+    return [Mtl.Device.get(Mtl.DeviceType.CUDA, ordinal) for ordinal in range(min(N_GPUS, 2))]
 
 
 def end_capture(stream):
@@ -109,6 +137,9 @@ class Peer:
         with self.context():
             call("cuMemFreeHost", address)
 
+    def hold(self, stream=None):
+        hold(stream or self.stream, self.ordinal)
+
     def fill(self, address, value, n, stream=None):
         """Queues a fill of float32. The double does it when somebody waits for it."""
         bits, = struct.unpack("I", struct.pack("f", value))
@@ -144,16 +175,58 @@ class Peer:
             call("cuStreamDestroy_v2", self.stream)
 
 
+# Work that is still to be done
+
+SCRATCH = 2**28
+# Some 50 milliseconds of an H200.
+N_FILLS = 500
+_scratch = {}
+_held = []
+
+
+def hold(stream, ordinal=0, n_fills=N_FILLS):
+    """Keeps a stream of a GPU busy, so that work which is queued there is not done at once."""
+    if IS_LAZY:
+        return
+    with context(ordinal):
+        if ordinal not in _scratch:
+            _scratch[ordinal] = get(c_uint64, "cuMemAlloc_v2", SCRATCH)
+        for _ in range(n_fills):
+            call("cuMemsetD8Async", _scratch[ordinal], 1, SCRATCH, stream)
+    _held.append(stream)
+
+
+def is_busy(stream):
+    """There is work left in a stream."""
+    if IS_DOUBLE:
+        return pending(stream) > 0
+    return IS_LAZY or driver.cuStreamQuery(stream) == NOT_READY
+
+
+@contextmanager
+def no_wait():
+    """The host does not wait: by the double's count, or because a stream that is held stays so."""
+    if IS_DOUBLE:
+        before = waits(None)
+        yield
+        assert waits(None) == before
+        return
+    busy = list(filter(is_busy, _held))
+    _held.clear()
+    yield
+    assert all(map(is_busy, busy + _held))
+
+
 def _declare(name, result, *arguments):
+    if not IS_DOUBLE:
+        return lambda *arguments: pytest.skip(f"this needs cuda_double_{name}() of the double")
     function = getattr(driver, f"cuda_double_{name}")
     function.restype, function.argtypes = result, arguments
     return function
 
 
-if IS_DOUBLE:
-    calls = _declare("calls", c_uint, c_char_p)
-    fail_function = _declare("fail_function", None, c_char_p, c_uint, c_uint)
-    live = _declare("live", c_size_t, c_char_p)
-    pending = _declare("pending", c_uint64, c_void_p)
-    violations = _declare("violations", c_uint)
-    waits = _declare("waits", c_uint, c_char_p)
+calls = _declare("calls", c_uint, c_char_p)
+fail_function = _declare("fail_function", None, c_char_p, c_uint, c_uint)
+pending = _declare("pending", c_uint64, c_void_p)
+violations = _declare("violations", c_uint)
+waits = _declare("waits", c_uint, c_char_p)

@@ -835,7 +835,7 @@ main (int   argc,
   add_double_test ("/CudaDlpackOrder/reuse/in-the-end", test_reuse_in_the_end);
   add_double_test ("/CudaDlpackOrder/several-consumers", test_several_consumers);
   add_double_test ("/CudaDlpackOrder/deleter/after-work", test_deleter);
-  add_double_test ("/CudaDlpackOrder/deleter/at-once", test_deleter_at_once);
+  add_cuda_test ("/CudaDlpackOrder/deleter/at-once", test_deleter_at_once);
   add_double_test ("/CudaDlpackOrder/deleter/in-thread", test_deleter_in_thread);
   add_double_test ("/CudaDlpackOrder/destroyed-stream", test_destroyed_stream);
 

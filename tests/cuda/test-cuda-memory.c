@@ -272,6 +272,7 @@ test_blocks_are_kept (void)
 static void
 test_other_blocks_are_not_used (void)
 {
+  skip_unless (n_gpus > 1, "this needs two devices");
   for (gsize i = 0; i < G_N_ELEMENTS (kept_kinds); i++)
     {
       g_autoptr (MtlBuffer) first = new_uninitialized (90000, kept_kinds[i].mode);
@@ -869,7 +870,7 @@ main (int   argc,
                    over_double ? test_out_of_memory_until_freed : skip_without_double);
   add_double_test ("/CudaMemory/pool-is-kept", test_pool_is_kept);
   add_double_test ("/CudaMemory/blocks/are-kept", test_blocks_are_kept);
-  add_double_test ("/CudaMemory/blocks/of-others", test_other_blocks_are_not_used);
+  add_cuda_test ("/CudaMemory/blocks/of-others", test_other_blocks_are_not_used);
   add_double_test ("/CudaMemory/blocks/large", test_large_blocks_are_freed);
   add_double_test ("/CudaMemory/blocks/are-kept-again", test_block_is_kept_again);
   add_double_test ("/CudaMemory/blocks/are-all-kept", test_all_blocks_are_kept);

@@ -230,7 +230,7 @@ test_of_another_device (void)
   skip_unless (n_gpus > 1, "this needs two devices");
   stream = peer_stream (1);
   assert_fails (mtl_stream_new_for_handle ((guintptr) stream, get_cuda (0), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "“CUDA double 0” & (2, 0)");
+                MTL_ERROR_INVALID_ARGUMENT, "(2, 0)");
   g_clear_object (&(MtlStream *) { wrap_stream (stream, 1) });
   free_stream (stream);
 }
@@ -758,9 +758,9 @@ assert_event_is_refused (MtlStream *stream,
                          MtlEvent  *event)
 {
   assert_refuses (mtl_stream_wait_event (stream, event, 1, &error), MTL_ERROR_NOT_SUPPORTED,
-                  "“CUDA double 0”");
+                  mtl_device_get_name (mtl_stream_get_device (stream)));
   assert_refuses (mtl_stream_signal_event (stream, event, 1, &error), MTL_ERROR_NOT_SUPPORTED,
-                  "“CUDA double 0”");
+                  mtl_device_get_name (mtl_stream_get_device (stream)));
 }
 
 static void
@@ -768,10 +768,14 @@ test_foreign_events (void)
 {
   MtlStream *stream = new_stream (0);
   g_autoptr (MtlEvent) host = mtl_event_new (mtl_device_get_host (), NULL);
-  g_autoptr (MtlEvent) elsewhere = new_event (1);
 
   assert_event_is_refused (stream, host);
-  assert_event_is_refused (stream, elsewhere);
+  if (n_gpus > 1)
+    {
+      g_autoptr (MtlEvent) elsewhere = new_event (1);
+
+      assert_event_is_refused (stream, elsewhere);
+    }
   g_assert_finalize_object (stream);
 }
 
@@ -917,7 +921,7 @@ main (int   argc,
   add_cuda_test ("/CudaStreams/new/of-device", test_of_device);
   add_cuda_test ("/CudaStreams/new/of-others", test_of_others);
   add_cuda_test ("/CudaStreams/new/refused", test_refused);
-  add_double_test ("/CudaStreams/new/of-another-device", test_of_another_device);
+  add_cuda_test ("/CudaStreams/new/of-another-device", test_of_another_device);
   add_double_test ("/CudaStreams/new/destroyed", test_destroyed);
   add_cuda_test ("/CudaStreams/new/of-identities", test_of_identities);
   add_double_test ("/CudaStreams/push/nested", test_nested);
@@ -939,7 +943,7 @@ main (int   argc,
   add_cuda_test ("/CudaStreams/event/order-streams", test_events_order_streams);
   add_cuda_test ("/CudaStreams/event/of-others", test_event_of_others);
   add_double_test ("/CudaStreams/event/beyond", test_event_beyond);
-  add_double_test ("/CudaStreams/event/foreign", test_foreign_events);
+  add_cuda_test ("/CudaStreams/event/foreign", test_foreign_events);
   g_test_add_func ("/CudaStreams/event/without-stream-values",
                    over_double ? test_without_stream_values : skip_without_double);
   add_double_test ("/CudaStreams/synchronize/waits", test_synchronize);
