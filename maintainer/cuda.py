@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Does the work of `./run cuda`: tests and measures the library on a GPU of NVIDIA, and writes a
-report. It also runs in a folder that cuda-lent.sh has packed, where nothing can be built.
+report. It also runs in a folder that cuda-lent.py has packed, where nothing can be built.
 
 A test that needs the controls of the double of the driver, or a second GPU, says so itself and is
 left out. Tests that do not load a driver are not for this machine.
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / 'maintainer'))
 import cuda_device  # noqa: E402
 
-# What cuda-lent.sh writes: the tests, and why others are not there.
+# Written by cuda-lent.py: the tests, and why others are not there.
 PACKED = ROOT / 'packed-tests.json'
 IS_PACKED = PACKED.exists()
 if not IS_PACKED:
@@ -263,11 +263,14 @@ def run_peers(run):
     script = ROOT / 'tests' / 'cuda' / 'cuda_peers.py'
     variables = {**environment(), **run.driver}
     status, output = run.call([run.python, script], variables)
-    if status != 0:
+    if status is None:
+        run.left_out('peers', 'cuda_peers.py', 'there was no time for it')
+        return
+    producers = re.findall('^producer: (.*)', output, re.MULTILINE)
+    if status != 0 or not producers:
         run.add('peers', 'cuda_peers.py', '', FAILED, f'exit status {status}')
         run.output['cuda_peers.py'] = output
         return
-    producers = [line for line in output.splitlines() if line]
     for producer in producers:
         status, output = run.call([run.python, script, producer], variables, limit=120)
         if status is None:
@@ -288,8 +291,8 @@ def matrix_of_peers(run, producers):
                 SKIPPED: '–', FAILED: '**failed**'}[result.outcome]
     return '\n'.join([
         'Producers are in rows, consumers in columns, with the time until the consumer has the '
-        "array, while 50 ms of work are queued in the producer's stream. Values are right, and the address is "
-        'the same, unless a cell says **failed**.\n',
+        "array, while 50 ms of work are queued in the producer's stream. Values are right, and the "
+        'address is the same, unless a cell says **failed**.\n',
         f'| | {" | ".join(producers)} |', f'|{" --- |" * (len(producers) + 1)}',
         *(f'| {row} | {" | ".join(cells.get((row, column), "") for column in producers)} |'
           for row in producers)])

@@ -72,7 +72,7 @@ def _name_of_first():
 call("cuInit", 0)
 N_GPUS = get(c_int, "cuDeviceGetCount")
 NAME = _name_of_first()
-# It does queued work as soon as anybody asks after it, also if its controls are hidden.
+# The double does its work as soon as anybody asks after it, also if its controls are hidden.
 IS_LAZY = NAME.startswith("CUDA double")
 two_gpus = pytest.mark.skipif(N_GPUS < 2, reason="this needs two devices")
 

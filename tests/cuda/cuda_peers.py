@@ -429,7 +429,7 @@ def warm_up(libraries):
 
 def main(name=None):
     if name is None:
-        print("\n".join(LIBRARIES))
+        print("\n".join(f"producer: {name}" for name in LIBRARIES))
         return
     libraries = load_all()
     producer = libraries[name]
