@@ -105,10 +105,16 @@ def test_names_of_devices():
     last = f"cuda:{len(GPUS) - 1}"
     assert Mtl.ones((2, 3), device=last).get_device() is GPUS[-1]
     assert Mtl.array([1, 2]).to_device(last).tolist() == [1, 2]
+    for name, mode in (("cuda-host", Mtl.StorageMode.SHARED),
+                       ("cuda-managed:0", Mtl.StorageMode.MANAGED)):
+        view = Mtl.zeros(2, device=name)
+        assert mode_of(view) == mode and view.__dlpack_device__() == PLACES[mode]
+    assert Mtl.from_dlpack(Mtl.ones(2, device="host"), device="cuda").device is GPU
+    assert Mtl.asstream(Mtl.Stream.new(GPU).get_handle(), "cuda:0").get_device() is GPU
     with pytest.raises(NotImplementedError, match=says("(2, 99)")) as info:
         Mtl.zeros(2, device="cuda:99")
     assert error_code(info) == Mtl.Error.NOT_SUPPORTED
-    for name in ("cuda0", "cuda:-1", "cuda:x", "gpu"):
+    for name in ("cuda0", "cuda:", "cuda:-1", "cuda:x", "gpu", "CUDA", "cuda_host"):
         with pytest.raises(TypeError, match=says(name)):
             Mtl.zeros(2, device=name)
 

@@ -40,7 +40,7 @@ def test_a_device_is_readable():
 def test_the_host_by_name():
     moved = FIRST.to_device("cpu")
     assert moved.array_equal(FIRST) and moved.device is HOST
-    assert FIRST.to_device("cpu:0").device is HOST
+    assert FIRST.to_device("cpu:0").device is FIRST.to_device("host").device is HOST
     for wrong in ("gpu", "cuda:x", "cpu0", ""):
         with pytest.raises(TypeError, match='Mtl.Device, "cpu"'):
             FIRST.to_device(wrong)

@@ -7,6 +7,7 @@ import operator
 from ..module import get_introspection_module
 from . import _mtl
 from ._mtl_array_interface import code_of, describe, element_of
+from ._mtl_defaults import device_of
 
 Mtl = get_introspection_module("Mtl")
 
@@ -92,9 +93,9 @@ def asstream(x, device=None):
         return x
     if device is None:
         device = getattr(getattr(x, "device", None), "index", None) or 0
-    if not isinstance(device, Mtl.Device):
+    if not isinstance(device, (Mtl.Device, str)):
         device = Mtl.Device.get(Mtl.DeviceType.CUDA, device)
-    stream = Stream.new_for_handle(_handle_of(x), device)
+    stream = Stream.new_for_handle(_handle_of(x), device_of(device))
     stream.owner = x
     return stream
 
