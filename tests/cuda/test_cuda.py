@@ -546,6 +546,20 @@ def test_work_in_a_stream(mode):
     assert narrow.tolist() == [[1] * 4] * 3
 
 
+def test_numbers_of_whole_tensors(mode):
+    """Those of Private memory are copied, also in a stream of the program's."""
+    view = tensor(mode, np.zeros((4, 6), np.float16))
+    part, numbers = view[::-2, 1::2], [1, 2.5, -3, 4, 5, 6]
+
+    assert part.set_doubles(numbers)
+    assert part.get_doubles() == numbers
+    with Mtl.Stream.new(GPU):
+        part[0] = 7
+        assert part.get_doubles() == [7, 7, 7, *numbers[3:]]
+        assert part.set_int64s(range(6))
+    assert view.get_int64s() == [0] * 6 + [0, 3, 0, 4, 0, 5] + [0] * 6 + [0, 0, 0, 1, 0, 2]
+
+
 def test_streams_may_be_nested():
     outer, inner = Mtl.Stream.new(GPU), Mtl.Stream.new(GPU)
     view = Mtl.zeros(1000, "int32", device=GPU)
