@@ -357,32 +357,6 @@ def test_streams_of_the_array_api(mode, keywords):
     assert stream.synchronize()
 
 
-@pytest.mark.parametrize("target", [CPU, CUDA, PINNED, MANAGED, SECOND], ids=str)
-@pytest.mark.parametrize("copy", [None, True, False])
-def test_targets(mode, target, copy):
-    """In place if the memory has that identity, else a copy."""
-    view = iota(mode, 4, 5)[1:, 1:]
-    own = PLACES[mode]
-    in_place = target == own or (mode != Mtl.StorageMode.PRIVATE and target in (CPU, CUDA, (2, 1)))
-
-    if copy is False and not in_place:
-        with pytest.raises(BufferError, match=says("({}, {})".format(*own),
-                                                   "({}, {})".format(*target))) as info:
-            view.__dlpack__(copy=False, dl_device=target, **V1)
-        assert error_code(info) == Mtl.Error.NEEDS_COPY
-        return
-    exported = managed_of(view.__dlpack__(copy=copy, dl_device=target, **V1))
-    is_copied = copy is True or not in_place
-    assert exported.flags == (IS_COPIED if is_copied else 0)
-    assert place_of(exported.dl_tensor) == target
-    assert (exported.dl_tensor.data == view.get_address()) != is_copied
-    other = Mtl.from_dlpack(view, device=target, copy=copy)
-    assert other.tolist() == view.tolist()
-    other.fill(9)
-    assert view.tolist() == (other.tolist() if not is_copied else
-                             np.arange(20).reshape(4, 5)[1:, 1:].tolist())
-
-
 def test_copies_keep_the_storage_mode(mode):
     copy = Mtl.from_dlpack(iota(mode, 3), copy=True)
     assert mode_of(copy) == mode and copy.__dlpack_device__() == PLACES[mode]
