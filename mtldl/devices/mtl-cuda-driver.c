@@ -43,10 +43,10 @@ open_library (char **obstacle)
   return library;
 }
 
-static gboolean
-find_functions (MtlCudaDriver  *self,
-                gpointer        library,
-                char          **obstacle)
+/* Returns the first one that the library lacks, or NULL. */
+static const char *
+find_functions (MtlCudaDriver *self,
+                gpointer       library)
 {
   const char *missing = NULL;
 
@@ -63,9 +63,7 @@ find_functions (MtlCudaDriver  *self,
 #undef NEED
 #undef FIND
 
-  if (missing != NULL)
-    *obstacle = g_strdup_printf ("NVIDIA’s driver has no %s(): install a later one", missing);
-  return missing == NULL;
+  return missing;
 }
 
 static const char *
@@ -103,10 +101,17 @@ initialize (MtlCudaDriver  *self,
             char          **obstacle)
 {
   gpointer library = open_library (obstacle);
+  const char *missing;
 
-  return library != NULL
-         && find_functions (self, library, obstacle)
-         && find_gpus (self, obstacle);
+  if (library == NULL)
+    return FALSE;
+
+  missing = find_functions (self, library);
+  if (missing == NULL)
+    return find_gpus (self, obstacle);
+
+  *obstacle = g_strdup_printf ("NVIDIA’s driver has no %s(): install a later one", missing);
+  return FALSE;
 }
 
 const MtlCudaDriver *
