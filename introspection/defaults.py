@@ -257,15 +257,30 @@ def in_vala(value):
     return json.dumps(value)
 
 
+def skipped_by(metadata):
+    """The methods that the hand-written metadata leave out, with their class."""
+    owner, methods = None, set()
+    for line in metadata.splitlines():
+        selector, _, arguments = line.strip().partition(" ")
+        if not line.startswith("\t"):
+            owner = selector
+        elif arguments == "skip":
+            methods.add(owner + selector)
+    return methods
+
+
 def write_vala(table, output, metadata, library):
     with open(metadata, encoding="utf-8") as file:
         parts = [file.read(), "\n// Written by defaults.py.\n"]
+    skipped = skipped_by(parts[0])
     for function in library.functions.values():
+        symbol = ".".join(filter(None, [function.owner, function.symbol]))
+        if symbol in skipped:
+            continue
         # Vala counts results that are stored as arguments, too.
         names = [parameter.name for parameter in function.parameters]
         for name, value in table.defaults_of(library.namespace, function.full_name, names).items():
             if name != "callback":
-                symbol = ".".join(filter(None, [function.owner, function.symbol]))
                 parts.append(f"{symbol}.{name} default={in_vala(value)}\n")
     with open(output, "w", encoding="utf-8") as file:
         file.write("".join(parts))

@@ -363,7 +363,7 @@ def pickle_by_path() -> AbstractContextManager[None]:
     """In the context, and in this thread, pickles of views and buffers that map a file have the
     file's path and the place in it, not the elements."""
 
-def from_dlpack(x: Any, /, *, device: Device | _Pair | None = None,
+def from_dlpack(x: Any, /, *, device: Device | str | _Pair | None = None,
                 copy: bool | None = None) -> StridedView:
     """A view of the memory that x exports through DLPack, without a copy unless copy=True.
 
@@ -375,7 +375,7 @@ def asview(x: Any, dtype: _DType | None = None) -> StridedView:
     """A view of x without a copy, or of a copy if x is a nested sequence of numbers, or if the
     elements have to be converted."""
 
-def asstream(x: Any, device: Device | int | None = None) -> Stream:
+def asstream(x: Any, device: Device | str | int | None = None) -> Stream:
     """The stream that x is: an object of PyTorch, CuPy or another library, or an address."""
 
 def array(values: Any, dtype: _DType | None = None,

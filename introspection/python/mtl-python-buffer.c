@@ -55,7 +55,7 @@ find_obstacle (MtlStridedView *view,
                int             flags)
 {
   if (!mtl_strided_view_is_host_accessible (view))
-    return "The host cannot access the memory";
+    return "The host cannot access the memory: copy the view to the host";
   if ((flags & PyBUF_WRITABLE) && read_only)
     return "The view is read-only";
   if ((flags & PyBUF_FORMAT) && format == NULL)

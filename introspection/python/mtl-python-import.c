@@ -246,11 +246,33 @@ decref_keeping_exception (PyObject *object)
   PyErr_Restore (type, value, traceback);
 }
 
-/* Returns (type, ordinal), also for a Mtl.Device. */
+static PyObject *
+device_of_name (PyObject *name)
+{
+  PyObject *module = PyImport_ImportModule ("gi.overrides._mtl_defaults");
+  PyObject *device = NULL;
+
+  if (module != NULL)
+    device = PyObject_CallMethod (module, "device_of", "O", name);
+
+  Py_XDECREF (module);
+  return device;
+}
+
+/* Returns (type, ordinal), also for a Mtl.Device or the name of one. */
 static PyObject *
 device_pair (PyObject *device)
 {
   int type, ordinal;
+
+  if (PyUnicode_Check (device))
+    {
+      PyObject *named = device_of_name (device);
+      PyObject *pair = named != NULL ? device_pair (named) : NULL;
+
+      Py_XDECREF (named);
+      return pair;
+    }
 
   if (PyObject_TypeCheck (device, classes.device))
     {

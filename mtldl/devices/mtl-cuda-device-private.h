@@ -15,6 +15,11 @@ G_DECLARE_FINAL_TYPE (MtlCudaDevice, mtl_cuda_device, MTL, CUDA_DEVICE, MtlDevic
 MtlDevice *mtl_cuda_device_get      (MtlDeviceType type,
                                      int           ordinal);
 
+/* Says why mtl_cuda_device_get() has returned NULL. */
+void       mtl_cuda_device_set_missing_error (MtlDeviceType   type,
+                                              int             ordinal,
+                                              GError        **error);
+
 /* The GPUs by ordinal, or NULL as long as nobody has asked for one: CUDA cannot be used in children
  * of a process that has initialized it. Members may be NULL. */
 GPtrArray *mtl_cuda_device_peek_all (void);

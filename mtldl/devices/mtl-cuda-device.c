@@ -760,6 +760,30 @@ mtl_cuda_device_get (MtlDeviceType type,
   return type == MTL_DEVICE_TYPE_CUDA_HOST ? all->pinned : all->managed;
 }
 
+void
+mtl_cuda_device_set_missing_error (MtlDeviceType   type,
+                                   int             ordinal,
+                                   GError        **error)
+{
+  const MtlCudaDriver *cu = mtl_cuda_driver_get ();
+  int n_devices = cu == NULL ? 0 : type == MTL_DEVICE_TYPE_CUDA ? cu->n_devices : 1;
+  g_autofree char *reason = NULL;
+
+  if (!mtl_cuda_driver_check_process (error))
+    return;
+
+  if (cu != NULL && (ordinal < 0 || ordinal >= n_devices))
+    reason = g_strdup_printf ("the last one is (%d, %d)", type, n_devices - 1);
+  else if (cu != NULL)
+    reason = g_strdup_printf ("the GPU or its driver lacks %s",
+                              type == MTL_DEVICE_TYPE_CUDA_MANAGED
+                                ? "concurrent access to managed memory"
+                                : "unified addresses or pools of memory");
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "There is no device (%d, %d) here: %s",
+               type, ordinal, cu != NULL ? reason : mtl_cuda_driver_get_obstacle ());
+}
+
 gboolean
 mtl_cuda_device_takes_tensors (void)
 {

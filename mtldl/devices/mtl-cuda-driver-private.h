@@ -27,6 +27,9 @@ const MtlCudaDriver *mtl_cuda_driver_get (void);
 /* Like the above, but returns NULL as well as long as nobody has asked for CUDA. */
 const MtlCudaDriver *mtl_cuda_driver_peek (void);
 
+/* Says why mtl_cuda_driver_get() has returned NULL, unless mtl_cuda_driver_check_process() does. */
+const char *mtl_cuda_driver_get_obstacle (void);
+
 /* Checks that the process is not a child of the one that initialized the driver. */
 gboolean mtl_cuda_driver_check_process (GError **error);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mtl-cuda-device-private.h"
+#include "mtl-enum-types.h"
 #include "mtl-error.h"
 #include "mtl-fork-private.h"
 #include "mtl-host-device-private.h"
@@ -49,31 +50,24 @@ find_metal (int ordinal)
            ? g_ptr_array_index (devices, ordinal) : NULL;
 }
 
-/* Reads TYPE or TYPE:ORDINAL, such as cuda:1. */
+/* Reads TYPE or TYPE:ORDINAL, such as cuda:1. The type is a nick of MtlDeviceType, or host. */
 static MtlDevice *
 find_by_name (const char  *name,
               GError     **error)
 {
-  static const struct
-  {
-    const char *name;
-    MtlDeviceType type;
-  } types[] = {
-    { "host", MTL_DEVICE_TYPE_CPU },
-    { "metal", MTL_DEVICE_TYPE_METAL },
-    { "cuda", MTL_DEVICE_TYPE_CUDA },
-  };
+  g_autoptr (GEnumClass) types = g_type_class_ref (MTL_TYPE_DEVICE_TYPE);
   g_auto (GStrv) words = g_strsplit (name, ":", 2);
+  const GEnumValue *type =
+    g_enum_get_value_by_nick (types, strcmp (words[0], "host") == 0 ? "cpu" : words[0]);
   guint64 ordinal = 0;
 
-  for (gsize i = 0; words[0] != NULL && i < G_N_ELEMENTS (types); i++)
-    if (strcmp (words[0], types[i].name) == 0
-        && (words[1] == NULL
-            || g_ascii_string_to_unsigned (words[1], 10, 0, G_MAXINT, &ordinal, NULL)))
-      return mtl_device_get (types[i].type, ordinal, error);
+  if (type != NULL
+      && (words[1] == NULL
+          || g_ascii_string_to_unsigned (words[1], 10, 0, G_MAXINT, &ordinal, NULL)))
+    return mtl_device_get (type->value, ordinal, error);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "“%s” is not a device: use host, metal:N or cuda:N", name);
+               "“%s” is not a device: use cpu, cuda:N, cuda-host, cuda-managed or metal:N", name);
   return NULL;
 }
 
@@ -101,9 +95,9 @@ choose_default (void)
  * Gets the device that is used if none is specified.
  *
  * This is Metal's default device if there is one, otherwise the host. The
- * environment variable `MTL_DEVICE` can name another one: `host`, `metal:N` or
- * `cuda:N`, where `N` is the ordinal. The default device exists as long as the
- * process.
+ * environment variable `MTL_DEVICE` can name another one: `cpu` or `host`,
+ * `cuda:N`, `cuda-host`, `cuda-managed` or `metal:N`, where `N` is the ordinal.
+ * The default device exists as long as the process.
  *
  * Returns: (transfer none): the default device
  *
@@ -200,9 +194,9 @@ mtl_device_get (MtlDeviceType   device_type,
     case MTL_DEVICE_TYPE_CUDA_HOST:
     case MTL_DEVICE_TYPE_CUDA_MANAGED:
       device = mtl_cuda_device_get (device_type, ordinal);
-      if (device == NULL && !mtl_cuda_driver_check_process (error))
-        return NULL;
-      break;
+      if (device == NULL)
+        mtl_cuda_device_set_missing_error (device_type, ordinal, error);
+      return device;
 
     case MTL_DEVICE_TYPE_METAL:
       device = find_metal (ordinal);

@@ -666,7 +666,8 @@ mtl_device_supports_storage_mode (MtlDevice      *self,
  *
  * - %MTL_ERROR_DEVICE: the device failed
  * - %MTL_ERROR_NO_MEMORY: the device ran out of memory
- * - %MTL_ERROR_NOT_SUPPORTED: this library has no backend for the device
+ * - %MTL_ERROR_NOT_SUPPORTED: this library has no backend for the device, or it
+ *   cannot be used in this process
  * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: %TRUE on success

@@ -229,6 +229,8 @@ initable_iface_init (GInitableIface *iface)
  * Errors:
  *
  * - %MTL_ERROR_DEVICE: the device cannot create an event
+ * - %MTL_ERROR_NO_MEMORY: the device ran out of memory
+ * - %MTL_ERROR_NOT_SUPPORTED: the device cannot be used in this process
  *
  * Returns: (transfer full): the new event
  *
@@ -250,13 +252,16 @@ mtl_event_new (MtlDevice  *device,
  * @device: the device
  * @error: return location for a [error@Mtl.Error]
  *
- * Creates an event for an existing event of the device, which is retained. The
- * integer of a CUDA event has to outlive the event.
+ * Creates an event for an existing event of the device.
+ *
+ * A Metal event is retained. The integer of a CUDA event has to outlive the event.
  *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: the device has no events
+ * - %MTL_ERROR_NOT_SUPPORTED: the device has no events, or it cannot be used in
+ *   this process
  * - %MTL_ERROR_INVALID_ARGUMENT: @handle is not an event
+ * - %MTL_ERROR_DEVICE: the device failed
  *
  * Returns: (transfer full): the new event
  *
@@ -314,7 +319,8 @@ mtl_event_get_device (MtlEvent *self)
  * mtl_event_get_handle: (skip)
  * @self: an event
  *
- * Gets the device's handle for the event, an `id<MTLSharedEvent>` on Metal.
+ * Gets the device's handle for the event: an `id<MTLSharedEvent>` on Metal, the
+ * address of an integer of 64 bits on CUDA.
  *
  * Returns: (nullable): the handle, or %NULL for a host event
  *

@@ -187,6 +187,7 @@ check_has_stream (MtlStream  *self,
  * - %MTL_ERROR_NOT_SUPPORTED: the device has no streams, or it cannot be used
  *   in this process
  * - %MTL_ERROR_DEVICE: the device cannot create a stream
+ * - %MTL_ERROR_NO_MEMORY: the device ran out of memory
  *
  * Returns: (transfer full): the new stream
  *
@@ -259,6 +260,7 @@ mtl_stream_new_for_device (MtlDevice  *device,
  * - %MTL_ERROR_NOT_SUPPORTED: the device has no streams, or it cannot be used
  *   in this process
  * - %MTL_ERROR_DEVICE: the device failed
+ * - %MTL_ERROR_NO_MEMORY: the device ran out of memory
  *
  * Returns: (transfer full): the new stream
  *
@@ -325,7 +327,13 @@ mtl_stream_get_handle (MtlStream *self)
  * The program has to keep a reference until then. Asynchronous functions use
  * other threads, and the library's stream.
  *
- * On CUDA the stream may be capturing a graph. Then copies, fills and conversions
+ * On CUDA the work of these calls may only be queued when they return, also
+ * copies to and from memory that the host can access. The library waits before it
+ * uses such memory on the host; the program waits with
+ * [method@Mtl.Stream.synchronize]. Tensors that come in and go out are ordered by
+ * the stream, too.
+ *
+ * The stream may be capturing a graph. Then copies, fills and conversions
  * within the memory of the device are part of the graph, and what needs the host
  * or temporary memory is an error.
  *
@@ -512,7 +520,8 @@ mtl_stream_signal_event (MtlStream  *self,
  * Errors:
  *
  * - %MTL_ERROR_DEVICE: the device failed
- * - %MTL_ERROR_NOT_SUPPORTED: the device cannot be used in this process
+ * - %MTL_ERROR_NOT_SUPPORTED: the stream captures a graph, or the device cannot be
+ *   used in this process
  * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: %TRUE on success

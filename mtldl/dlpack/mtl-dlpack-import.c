@@ -174,12 +174,19 @@ mtl_strided_view_new_from_dlpack (MtlDlpackTensor  *tensor,
  * device and the storage mode. If the host is to read the memory, the GPU work
  * that the producer submitted must be finished.
  *
+ * A CUDA tensor is in the memory that the driver finds at its address. The
+ * library's stream waits for the stream that the thread has pushed,
+ * [method@Mtl.Stream.push_thread_default]. Without one, the work that the producer
+ * submitted must be finished.
+ *
  * Errors:
  *
- * - %MTL_ERROR_INVALID_DATA: the tensor is malformed
+ * - %MTL_ERROR_INVALID_DATA: the tensor is malformed, or it is not within an
+ *   allocation of CUDA
  * - %MTL_ERROR_OVERFLOW: the elements are not within the address space
- * - %MTL_ERROR_NOT_SUPPORTED: the major version of DLPack is not 1, or the
- *   memory is purgeable
+ * - %MTL_ERROR_NOT_SUPPORTED: the major version of DLPack is not 1, the memory is
+ *   purgeable, or the device cannot be used in this process
+ * - %MTL_ERROR_DEVICE: the device failed
  *
  * Returns: (transfer full): the new view
  *

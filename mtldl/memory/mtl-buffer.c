@@ -482,7 +482,7 @@ mtl_buffer_new_for_data (gpointer         data,
 /**
  * mtl_buffer_new_for_handle: (skip)
  * @handle: the device's handle for an allocation: an address on the host, an
- *   `id<MTLBuffer>` on Metal
+ *   address in memory of CUDA, an `id<MTLBuffer>` on Metal
  * @size: the size in bytes
  * @device: the device
  * @destroy: (nullable): called when the memory is no longer used, on any thread
@@ -494,14 +494,19 @@ mtl_buffer_new_for_data (gpointer         data,
  * An `id<MTLBuffer>` is retained, and released when the memory is no longer
  * used. The buffer has its storage mode.
  *
+ * The driver knows the storage mode of an address of CUDA. The memory must exist
+ * until @destroy is called, which is when the library's work and that of the
+ * streams that it was exported for are done.
+ *
  * @destroy is called exactly once, even on failure.
  *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: the device cannot use existing allocations, or
- *   the memory is purgeable
+ * - %MTL_ERROR_NOT_SUPPORTED: the device cannot use existing allocations, the
+ *   memory is purgeable, or the device cannot be used in this process
  * - %MTL_ERROR_INVALID_ARGUMENT: @handle is not an allocation of @device
  * - %MTL_ERROR_OUT_OF_BOUNDS: the allocation is smaller than @size
+ * - %MTL_ERROR_DEVICE: the device failed
  * - %MTL_ERROR_OVERFLOW: @size does not fit in 63 bits, or the allocation would
  *   leave the address space
  *
@@ -776,8 +781,8 @@ mtl_buffer_get_contents (MtlBuffer *self)
  *
  * Gets the device's handle for the allocation that contains the buffer.
  *
- * The handle is an address on the host and an `id<MTLBuffer>` on Metal. The
- * buffer begins at [method@Mtl.Buffer.get_byte_offset] within the allocation.
+ * The handle is an address on the host and on CUDA, and an `id<MTLBuffer>` on
+ * Metal. The buffer begins at [method@Mtl.Buffer.get_byte_offset] within the allocation.
  *
  * Returns: (nullable): the handle
  *

@@ -592,7 +592,7 @@ mtl_memory_check_host_accessible (MtlMemory  *self,
     return mtl_memory_begin_access (self, error);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "The host cannot access memory of device (%d, %d)",
+               "The host cannot access memory of device (%d, %d): copy it to the host",
                self->device_type, self->device_ordinal);
   return FALSE;
 }

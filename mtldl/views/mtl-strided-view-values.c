@@ -599,8 +599,7 @@ count_values (MtlStridedView  *self,
 {
   gint64 volume = mtl_layout_get_volume (&self->layout), n, size;
 
-  if (!mtl_element_type_check_numeric (self->type, error)
-      || !mtl_memory_check_host_accessible (self->memory, error))
+  if (!mtl_element_type_check_numeric (self->type, error))
     return FALSE;
 
   if (__builtin_mul_overflow (volume, self->type.lanes, &n)
@@ -689,12 +688,13 @@ read_values (MtlStridedView  *self,
  *
  * Reads all elements as doubles, in C order and by the rules of
  * [method@Mtl.StridedView.get_double]. The lanes of vectors count as one more
- * axis, the last.
+ * axis, the last. Memory that the host cannot access is copied.
  *
  * Errors:
  *
  * - %MTL_ERROR_NOT_SUPPORTED: the elements are not real numbers
- * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the elements
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: this library cannot copy from the memory
+ * - %MTL_ERROR_DEVICE: the device failed
  * - %MTL_ERROR_INVALID_ARGUMENT: the lanes would become a 65th axis
  * - %MTL_ERROR_OVERFLOW: the size of the values does not fit in 63 bits
  * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
@@ -835,17 +835,19 @@ write_values (MtlStridedView  *self,
  * @error: return location for a [error@Mtl.Error]
  *
  * Writes all elements by the rules of [method@Mtl.StridedView.set_double]. The
- * lanes of vectors count as one more axis, the last.
+ * lanes of vectors count as one more axis, the last. Memory that the host cannot
+ * access is copied to.
  *
  * Errors:
  *
  * - %MTL_ERROR_INVALID_ARGUMENT: @n_values is not the number of elements
  * - %MTL_ERROR_READ_ONLY: the view is read-only
  * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
- * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the elements
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: this library cannot copy to the memory
  * - %MTL_ERROR_OVERFLOW: an integer element cannot hold its value
+ * - %MTL_ERROR_DEVICE: the device failed
  *
- * After an error nothing was written.
+ * After an error nothing was written, unless the device failed.
  *
  * Returns: %TRUE on success
  *

@@ -30,7 +30,8 @@ This page shows how fast [method@Mtl.StridedView.copy_from] moves elements from 
 another. It was measured on one machine and written by
 `./run bench copy --page docs/{page}`. Ratios vary from machine to machine, and by 10 or
 20 percent from run to run. `./run bench convert` compares conversions. The first tables are of
-layouts that programs often have; below are others, drawn at random.
+layouts that programs often have; below are others, drawn at random. Copies by GPUs are not
+measured: those of [CUDA](cuda.html) were checked over a double of its driver, which has no speed.
 
 - {processor}, {threads} cores, {system}
 - `{kernels}` kernels, compiled by {compiler}

@@ -101,6 +101,36 @@ test_derived_in_default_mode (void)
   g_assert_true (mtl_strided_view_get_device (again) == MTL_DEVICE (device));
 }
 
+/* The numbers of a whole tensor are copied to and from such memory, converted. */
+static void
+test_numbers (void)
+{
+  g_autoptr (TestDevice) device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlStridedView) view =
+    mtl_strided_view_new_zeros (MTL_DEVICE (device), MTL_DTYPE_INT16, DIMS (2, 3),
+                                MTL_STORAGE_MODE_PRIVATE, &local_error);
+  g_autoptr (MtlStridedView) columns =
+    mtl_strided_view_slice_string (view, ":, ::-2", &local_error);
+  g_autofree double *doubles = NULL;
+  g_autofree gint64 *int64s = NULL;
+  gsize n;
+
+  g_assert_no_error (local_error);
+  g_assert_true (mtl_strided_view_set_doubles (columns, DOUBLES (1, 2, 3, -4.5), &local_error));
+  g_assert_no_error (local_error);
+  int64s = mtl_strided_view_get_int64s (view, &n, &local_error);
+  g_assert_no_error (local_error);
+  assert_dims (int64s, n, 2, 0, 1, -4, 0, 3);
+
+  g_assert_true (mtl_strided_view_set_int64s (columns, DIMS (5, 6, 7, 8), &local_error));
+  doubles = mtl_strided_view_get_doubles (columns, &n, &local_error);
+  g_assert_no_error (local_error);
+  g_assert_cmpmem (doubles, n * sizeof (double), ((double[]) { 5, 6, 7, 8 }), 4 * sizeof (double));
+  assert_refuses (mtl_strided_view_set_doubles (columns, DOUBLES (1, 2, 3, 40000), &error),
+                  MTL_ERROR_OVERFLOW, "40000");
+}
+
 static void
 test_default (void)
 {
@@ -407,6 +437,7 @@ main (int   argc,
   g_test_add_func ("/Device/default", test_default);
   g_test_add_func ("/Device/default-mode", test_default_mode);
   g_test_add_func ("/Device/derived/in-default-mode", test_derived_in_default_mode);
+  g_test_add_func ("/Device/derived/numbers", test_numbers);
   g_test_add_func ("/Device/get", test_get);
   g_test_add_func ("/Device/get/missing", test_get_missing);
   g_test_add_func ("/Device/properties", test_properties);

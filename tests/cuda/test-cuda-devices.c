@@ -7,13 +7,18 @@
 
 #define MEMORY ((guint64) 8 << 30)
 
+/* The error says why. */
 static void
-assert_no_cuda (void)
+assert_no_cuda (const char *reason)
 {
+  g_autofree char *values = g_strconcat ("(2, & ", reason, NULL);
   g_autoptr (GList) devices = NULL;
 
-  for (int i = -1; i < 3; i++)
-    assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA, i, &error), MTL_ERROR_NOT_SUPPORTED, "(2,");
+  for (int i = 0; i < 3; i++)
+    assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA, i, &error), MTL_ERROR_NOT_SUPPORTED,
+                  values);
+  assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA, -1, &error), MTL_ERROR_NOT_SUPPORTED,
+                "(2, -1)");
   assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA_HOST, 0, &error), MTL_ERROR_NOT_SUPPORTED,
                 "(3, 0)");
   assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA_MANAGED, 0, &error), MTL_ERROR_NOT_SUPPORTED,
@@ -33,14 +38,14 @@ delete_nothing (DLManagedTensorVersioned *managed)
 }
 
 static void
-assert_works_without (void)
+assert_works_without (const char *reason)
 {
   PeerTensor tensor;
   guint8 bytes[4] = "abcd";
   g_autoptr (MtlStridedView) foreign = NULL;
   g_autoptr (MtlBuffer) host = NULL;
 
-  assert_no_cuda ();
+  assert_no_cuda (reason);
   host = new_buffer (NULL, 8, MTL_STORAGE_MODE_DEFAULT);
   g_assert_true (mtl_buffer_is_host_accessible (host));
 
@@ -57,25 +62,27 @@ typedef struct
 {
   const char *path;
   const char *library; /* a part of its path, NULL: the double */
+  const char *reason;
   unsigned init_result;
   const char *attribute; /* that devices lack */
 } Machine;
 
 static const Machine machines[] = {
-  { "/CudaDevices/without/library", "nowhere/libcuda.so.1" },
-  { "/CudaDevices/without/any-library", "" },
-  { "/CudaDevices/without/functions", "libm.so.6" },
-  { "/CudaDevices/without/one-function", "libincomplete-driver.so" },
-  { "/CudaDevices/without/one-struct-function", "libincomplete-struct-driver.so" },
-  { "/CudaDevices/without/stub", NULL, CU_STUB_LIBRARY },
-  { "/CudaDevices/without/device", NULL, CU_NO_DEVICE },
-  { "/CudaDevices/without/fabric-manager", NULL, CU_SYSTEM_NOT_READY },
-  { "/CudaDevices/without/matching-driver", NULL, CU_DRIVER_MISMATCH },
-  { "/CudaDevices/without/compatibility", NULL, CU_COMPAT_NOT_SUPPORTED },
-  { "/CudaDevices/without/reason", NULL, CU_UNKNOWN },
-  { "/CudaDevices/without/memory", NULL, CU_OUT_OF_MEMORY },
-  { "/CudaDevices/without/pools", NULL, 0, "memory-pools" },
-  { "/CudaDevices/without/unified-addressing", NULL, 0, "unified-addressing" },
+  { "/CudaDevices/without/library", "nowhere/libcuda.so.1", "nowhere/libcuda.so.1" },
+  { "/CudaDevices/without/any-library", "", "MTL_CUDA_LIBRARY" },
+  { "/CudaDevices/without/functions", "libm.so.6", "cuInit()" },
+  { "/CudaDevices/without/one-function", "libincomplete-driver.so", "cuLaunchKernel()" },
+  { "/CudaDevices/without/one-struct-function", "libincomplete-struct-driver.so",
+    "cuMemcpy3DAsync_v2()" },
+  { "/CudaDevices/without/stub", NULL, "34 & CUDA_ERROR_STUB_LIBRARY", CU_STUB_LIBRARY },
+  { "/CudaDevices/without/device", NULL, "100 & CUDA_ERROR_NO_DEVICE", CU_NO_DEVICE },
+  { "/CudaDevices/without/fabric-manager", NULL, "802", CU_SYSTEM_NOT_READY },
+  { "/CudaDevices/without/matching-driver", NULL, "803", CU_DRIVER_MISMATCH },
+  { "/CudaDevices/without/compatibility", NULL, "804", CU_COMPAT_NOT_SUPPORTED },
+  { "/CudaDevices/without/reason", NULL, "999", CU_UNKNOWN },
+  { "/CudaDevices/without/memory", NULL, "2", CU_OUT_OF_MEMORY },
+  { "/CudaDevices/without/pools", NULL, "(2,", 0, "memory-pools" },
+  { "/CudaDevices/without/unified-addressing", NULL, "(2,", 0, "unified-addressing" },
 };
 
 static void
@@ -101,7 +108,7 @@ test_without (gconstpointer data)
   if (machine->attribute != NULL)
     g_assert_true (dbl.set_attribute (-1, machine->attribute, 0));
 
-  assert_works_without ();
+  assert_works_without (machine->reason);
   g_assert_true (machine->library != NULL || dbl.calls ("cuInit") > 0);
 }
 
@@ -129,7 +136,7 @@ test_no_devices (void)
 {
   run_alone ();
   dbl.set_devices (0);
-  assert_works_without ();
+  assert_works_without ("100");
 }
 
 /* The devices keep the numbers that other libraries have for them. */
@@ -297,12 +304,29 @@ test_default (void)
   g_assert_cmpint (mtl_buffer_get_storage_mode (buffer), ==, MTL_STORAGE_MODE_PRIVATE);
 }
 
-static void
-test_default_without_number (void)
+typedef struct
 {
+  const char *path;
+  const char *name;
+  MtlDeviceType type;
+} Default;
+
+/* They are the names that Python takes. */
+static const Default defaults[] = {
+  { "/CudaDevices/default/without-number", "cuda", MTL_DEVICE_TYPE_CUDA },
+  { "/CudaDevices/default/pinned", "cuda-host:0", MTL_DEVICE_TYPE_CUDA_HOST },
+  { "/CudaDevices/default/cpu", "cpu", MTL_DEVICE_TYPE_CPU },
+  { "/CudaDevices/default/host", "host:0", MTL_DEVICE_TYPE_CPU },
+};
+
+static void
+test_default_by_name (gconstpointer data)
+{
+  const Default *named = data;
+
   run_alone ();
-  g_setenv ("MTL_DEVICE", "cuda", TRUE);
-  g_assert_true (mtl_device_get_default () == get_cuda (0));
+  g_setenv ("MTL_DEVICE", named->name, TRUE);
+  g_assert_true (mtl_device_get_default () == mtl_device_get (named->type, 0, NULL));
 }
 
 static void
@@ -634,7 +658,8 @@ main (int   argc,
   add_alone_with ("/CudaDevices/storage-modes/without-concurrent-access", "concurrent-managed",
                   test_without_concurrent_access);
   add_alone ("/CudaDevices/default/with-number", test_default);
-  g_test_add_func ("/CudaDevices/default/without-number", test_default_without_number);
+  for (gsize i = 0; i < G_N_ELEMENTS (defaults); i++)
+    g_test_add_data_func (defaults[i].path, &defaults[i], test_default_by_name);
   add_alone_with ("/CudaDevices/default/missing", "cuda:7", test_missing_default);
   add_alone_with ("/CudaDevices/default/no-number", "cuda:x", test_missing_default);
   add_alone_with ("/CudaDevices/default/negative", "cuda:-1", test_missing_default);

@@ -99,6 +99,22 @@ def test_the_hosts_memory_has_no_interface():
     assert not hasattr(iota(PRIVATE, 4), "__array_interface__")
 
 
+def test_a_list_of_names_is_no_export(mode):
+    """The end of memory that went out waits for where it went."""
+    def events_of_the_end(use):
+        view = iota(mode, 4)
+        use(view)
+        GPU.synchronize()
+        before = cuda.calls(b"cuEventRecord")
+        del view
+        return cuda.calls(b"cuEventRecord") - before
+
+    assert "__cuda_array_interface__" in dir(iota(mode, 4))
+    without = events_of_the_end(lambda view: None)
+    assert events_of_the_end(dir) == without
+    assert events_of_the_end(lambda view: view.__cuda_array_interface__) > without
+
+
 @cuda.two_gpus
 def test_views_of_another_gpu():
     view = iota(PRIVATE, 4, device=OTHERS[0])

@@ -40,10 +40,12 @@ def test_a_device_is_readable():
 def test_the_host_by_name():
     moved = FIRST.to_device("cpu")
     assert moved.array_equal(FIRST) and moved.device is HOST
-    assert FIRST.to_device("cpu:0").device is HOST
+    assert FIRST.to_device("cpu:0").device is FIRST.to_device("host").device is HOST
+    assert Mtl.from_dlpack(FIRST, device="cpu").overlaps(FIRST)
     for wrong in ("gpu", "cuda:x", "cpu0", ""):
-        with pytest.raises(TypeError, match='Mtl.Device, "cpu"'):
-            FIRST.to_device(wrong)
+        for call in (FIRST.to_device, lambda device: Mtl.from_dlpack(FIRST, device=device)):
+            with pytest.raises(TypeError, match='Mtl.Device, "cpu"'):
+                call(wrong)
 
 
 def test_transpose_of_none_is_numpys():

@@ -17,9 +17,9 @@ from . import (_mtl, _mtl_array_interface, _mtl_cuda, _mtl_dtype, _mtl_files, _m
                _mtl_pickle, _mtl_statistics)
 from ._mtl_asview import asview, view_of_assigned, view_of_values
 from ._mtl_async import awaitable
-from ._mtl_create import arange, array, device_of, empty, full, ones, zeros
+from ._mtl_create import arange, array, empty, full, ones, zeros
 from ._mtl_cuda import asstream
-from ._mtl_defaults import as_file, set_defaults
+from ._mtl_defaults import as_file, device_of, set_defaults
 from ._mtl_errors import pythonic, raising
 from ._mtl_files import load, save
 from ._mtl_mpi import mpi_datatype

@@ -5,11 +5,11 @@ import array as _array
 import math
 import numbers
 import operator
-import reprlib
 
 from ..module import get_introspection_module
 from . import _mtl
 from ._mtl_asview import asview, is_literal, view_of_values
+from ._mtl_defaults import device_of
 from ._mtl_nested import listed
 
 Mtl = get_introspection_module("Mtl")
@@ -36,22 +36,6 @@ def _type_of(dtype):
         raise TypeError(f"the dtype cannot be {dtype!r}: a shape of several extents is a tuple, as "
                         "in Mtl.zeros((2, 3))")
     return dtype
-
-
-_DEVICE_TYPES = {"cpu": Mtl.DeviceType.CPU, "cuda": Mtl.DeviceType.CUDA,
-                 "metal": Mtl.DeviceType.METAL}
-
-
-def device_of(device):
-    """A device, which may be a name such as "cpu" or "cuda:1"."""
-    if device is None or isinstance(device, Mtl.Device):
-        return device
-    if isinstance(device, str):
-        name, _, ordinal = device.partition(":")
-        if name in _DEVICE_TYPES and (ordinal or "0").isdecimal():
-            return Mtl.Device.get(_DEVICE_TYPES[name], int(ordinal or 0))
-    raise TypeError('the device must be a Mtl.Device, "cpu", "cuda:N", "metal:N" or None, not '
-                    f"{reprlib.repr(device)}")
 
 
 def dtype_of(dtype):

@@ -7,6 +7,7 @@ import operator
 from ..module import get_introspection_module
 from . import _mtl
 from ._mtl_array_interface import code_of, describe, element_of
+from ._mtl_defaults import device_of
 
 Mtl = get_introspection_module("Mtl")
 
@@ -17,14 +18,23 @@ StridedView = Mtl.StridedView
 # The interface of views
 
 
+_TYPES = (Mtl.DeviceType.CUDA, Mtl.DeviceType.CUDA_HOST, Mtl.DeviceType.CUDA_MANAGED)
+
+
+def has_cuda_array_interface(view):
+    """Only looks. To get the interface is an export, for which the end of the memory waits."""
+    return (code_of(view) is not None and view.__dlpack_device__()[0] in _TYPES
+            and view.get_buffer().get_storage_mode() != Mtl.StorageMode.FOREIGN)
+
+
 def _get_cuda_array_interface(self):
     """Describes memory of CUDA to consumers without DLPack. The memory is ready in the stream."""
-    code = code_of(self)
-    lent = None if code is None else _mtl.lend_cuda(self)
+    lent = _mtl.lend_cuda(self) if has_cuda_array_interface(self) else None
     if lent is None:
         raise AttributeError("only views of NumPy's own element types in memory of CUDA have "
                              "__cuda_array_interface__")
     address, stream = lent
+    code = code_of(self)
     size = self.itemsize
     strides = None if self.is_contiguous(Mtl.Order.C) else tuple(
         size * stride for stride in self.strides)
@@ -92,9 +102,9 @@ def asstream(x, device=None):
         return x
     if device is None:
         device = getattr(getattr(x, "device", None), "index", None) or 0
-    if not isinstance(device, Mtl.Device):
+    if not isinstance(device, (Mtl.Device, str)):
         device = Mtl.Device.get(Mtl.DeviceType.CUDA, device)
-    stream = Stream.new_for_handle(_handle_of(x), device)
+    stream = Stream.new_for_handle(_handle_of(x), device_of(device))
     stream.owner = x
     return stream
 

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Arguments that can be left out, and names in place of members and files."""
+"""Arguments that can be left out, and names in place of members, devices and files."""
 
 import errno
 import functools
 import os
+import re
+import reprlib
 import sys
 from types import FunctionType
 
 from ..module import get_introspection_module
 from ._mtl_optional import EVERYWHERE, FUNCTIONS
+
+Mtl = get_introspection_module("Mtl")
 
 # PyGObject gives these a default itself if they come last.
 _OPTIONAL = {*EVERYWHERE, "progress_data", "user_data"}
@@ -79,6 +83,25 @@ def member(cls, value):
     return getattr(cls, name)
 
 
+_DEVICE_NAME = re.compile("([a-z-]+)(?::([0-9]+))?")
+
+
+def device_of(device):
+    """A device, which may be a name: a type and a number, such as "cuda:1" or "cuda-host". The host
+    is "cpu" or "host"."""
+    if device is None or isinstance(device, Mtl.Device):
+        return device
+    match = _DEVICE_NAME.fullmatch(device) if isinstance(device, str) else None
+    if match:
+        name, ordinal = match.groups("0")
+        name = "cpu" if name == "host" else name
+        kind = getattr(Mtl.DeviceType, name.upper().replace("-", "_"), None)
+        if isinstance(kind, Mtl.DeviceType):
+            return Mtl.Device.get(kind, int(ordinal))
+    raise TypeError('the device must be a Mtl.Device, "cpu", "cuda:N", "cuda-host", "cuda-managed", '
+                    f'"metal:N" or None, not {reprlib.repr(device)}')
+
+
 def completion(name, parameters, converted, enums):
     """Returns a function that completes arguments: parameters with a default can be left out, as
     can a device that comes first. `converted` has a function for each parameter that takes other
@@ -90,7 +113,7 @@ def completion(name, parameters, converted, enums):
     defaults = defaults_of(name, completed)
     n_required = parameters.index(next(iter(defaults))) if defaults else len(parameters)
     tail = tuple(defaults.values())
-    devices = (type(None), get_introspection_module("Mtl").Device)
+    devices = (type(None), Mtl.Device)
     takes_device = parameters[:1] == ["device"] and len(parameters) > 1
     converters = {**converted, **{parameter: functools.partial(member, enum)
                                   for parameter, enum in enums.items()}}

@@ -13,8 +13,8 @@ from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
 from ._mtl_asview import asview, is_literal, view_of_values
-from ._mtl_create import device_of, dtype_of
-from ._mtl_defaults import as_file
+from ._mtl_create import dtype_of
+from ._mtl_defaults import as_file, device_of
 from ._mtl_errors import exception_for
 from ._mtl_nested import listed
 

@@ -11,6 +11,7 @@ import sys
 from ..module import get_introspection_module
 from . import _mtl
 from ._mtl_asview import view_of_values
+from ._mtl_cuda import has_cuda_array_interface
 from ._mtl_elements import is_array
 from ._mtl_reductions import accumulating, accumulating_method, is_narrow
 
@@ -175,9 +176,12 @@ def _view_getattr(self, name):
 def _view_dir(self):
     with contextlib.suppress(ImportError):
         import_numpy()
-    missing = {name for name in ("__array_interface__", "__cuda_array_interface__")
-               if not hasattr(self, name)}
-    return sorted({*object.__dir__(self)} - {*_INSTEAD, "__array_function__", *missing})
+    missing = {"__array_function__"}
+    if not hasattr(self, "__array_interface__"):
+        missing.add("__array_interface__")
+    if not has_cuda_array_interface(self):
+        missing.add("__cuda_array_interface__")
+    return sorted({*object.__dir__(self)} - {*_INSTEAD, *missing})
 
 
 # Ufuncs and functions
