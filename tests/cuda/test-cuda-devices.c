@@ -306,6 +306,18 @@ test_default_without_number (void)
 }
 
 static void
+test_default_is_listed (void)
+{
+  g_autoptr (GList) devices = NULL;
+
+  run_alone ();
+  g_setenv ("MTL_DEVICE", "cuda:0", TRUE);
+  devices = mtl_device_list ();
+  g_assert_nonnull (g_list_find (devices, mtl_device_get_default ()));
+  g_assert_true (mtl_device_get_default () == get_cuda (0));
+}
+
+static void
 test_missing_default (gconstpointer name)
 {
   if (!g_test_subprocess ())
@@ -635,6 +647,7 @@ main (int   argc,
                   test_without_concurrent_access);
   add_alone ("/CudaDevices/default/with-number", test_default);
   g_test_add_func ("/CudaDevices/default/without-number", test_default_without_number);
+  g_test_add_func ("/CudaDevices/default/is-listed", test_default_is_listed);
   add_alone_with ("/CudaDevices/default/missing", "cuda:7", test_missing_default);
   add_alone_with ("/CudaDevices/default/no-number", "cuda:x", test_missing_default);
   add_alone_with ("/CudaDevices/default/negative", "cuda:-1", test_missing_default);
