@@ -3,7 +3,8 @@
 
 Tensors are made on the default device. MTL_TEST_STORAGE_MODE, private say,
 puts them into memory of that mode, and runs the tests that hold in memory of
-every mode: those marked any_memory.
+every mode: those marked any_memory. Those run alone, too, where the host does
+not reach the memory that a device has by default.
 """
 
 import importlib.util
@@ -77,10 +78,16 @@ METAL = [device for device in Mtl.Device.list()
 DOUBLES = [word for word in os.environ.get("METAL_DOUBLE", "").split(",")
            if word in ("unified", "discrete")]
 
-DEFAULT_MODE = (Mtl.StorageMode.HOST if DEFAULT is HOST
-                else Mtl.StorageMode.SHARED if DEFAULT in METAL else Mtl.StorageMode.PRIVATE)
+DEFAULT_MODE = {Mtl.DeviceType.CPU: Mtl.StorageMode.HOST,
+                Mtl.DeviceType.CUDA: Mtl.StorageMode.PRIVATE,
+                Mtl.DeviceType.METAL: Mtl.StorageMode.SHARED}[DEFAULT.get_device_type()]
 _mode_name = os.environ.get("MTL_TEST_STORAGE_MODE")
 STORAGE_MODE = getattr(Mtl.StorageMode, _mode_name.upper()) if _mode_name else DEFAULT_MODE
+# The identity of the tensors' memory. What the host reaches of CUDA's has others than the GPU's.
+DLPACK_DEVICE = (int(DEFAULT.get_device_type()), DEFAULT.get_ordinal())
+if DLPACK_DEVICE[0] == 2:
+    DLPACK_DEVICE = {Mtl.StorageMode.SHARED: (3, 0),
+                     Mtl.StorageMode.MANAGED: (13, 0)}.get(STORAGE_MODE, DLPACK_DEVICE)
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 collect_ignore = [name for name, wanted in (("metal/test_metal.py", METAL),
@@ -104,7 +111,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    if STORAGE_MODE == DEFAULT_MODE:
+    if STORAGE_MODE == DEFAULT_MODE != Mtl.StorageMode.PRIVATE:
         return
     left_out = [item for item in items if item.get_closest_marker("any_memory") is None]
     config.hook.pytest_deselected(items=left_out)

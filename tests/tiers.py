@@ -264,6 +264,17 @@ def on_device(device, *suites):
                      METAL_DOUBLE=device), LINUX, again=True)]
 
 
+def on_cuda(mode, tier_of_python):
+    return [
+        Check(ALL, 'devices', f'on-cuda-{mode}', f"JavaScript and Vala on CUDA's {mode} memory",
+              meson('any-memory', setup=f'cuda_{mode}'), LINUX, again=True),
+        Check(tier_of_python, 'devices', f'python-on-cuda-{mode}',
+              f"Python on CUDA's {mode} memory",
+              pytest('tests/core tests/kernels tests/files tests/bindings/python', 'peers',
+                     MTL_DEVICE='cuda:0', MTL_TEST_STORAGE_MODE=mode, **CUDA_DOUBLE),
+              LINUX, again=True)]
+
+
 CHECKS = [
     Check(QUICK, 'build', 'build', 'Build', build_library),
     Check(ALL, f'{PYTHON_ROOMS} peers packaging docs install', 'venv', 'The pinned Python peers',
@@ -322,6 +333,9 @@ CHECKS = [
     Check(ALL, 'devices', 'on-private', 'JavaScript and Vala on Private memory',
           meson('any-memory', 'metal', 'private'), LINUX, again=True),
     Check(ALL, 'devices', 'on-cuda', 'C on CUDA, in each storage mode', meson('c-on-cuda'), LINUX),
+    *on_cuda('private', ALL),
+    *on_cuda('shared', ALL),
+    *on_cuda('managed', DEEP),
     Check(ALL, 'devices', 'python-on-private', 'Python on Private memory',
           pytest(PYTHON_TESTS, 'peers', 'metal', METAL_DOUBLE='discrete',
                  MTL_TEST_STORAGE_MODE='private'), LINUX, again=True),

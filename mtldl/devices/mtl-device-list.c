@@ -124,10 +124,11 @@ mtl_device_get_default (void)
  * Lists the devices that buffers can be allocated on.
  *
  * These are the host, Metal's devices, and CUDA's devices if CUDA is in use:
- * once [func@Mtl.Device.get] was called for one of them, or a tensor of another
- * library is on one. Children of a process that uses CUDA cannot use it, so the
- * library initializes CUDA only on request. The library looks up devices once,
- * when it first needs one of their kind.
+ * once [func@Mtl.Device.get] was called for one of them, if `MTL_DEVICE` makes
+ * one the default device, or if a tensor of another library is on one. Children
+ * of a process that uses CUDA cannot use it, so the library initializes CUDA
+ * only on request. The library looks up devices once, when it first needs one
+ * of their kind.
  *
  * Returns: (transfer container) (element-type MtlDevice): the devices
  *
@@ -136,8 +137,13 @@ mtl_device_get_default (void)
 GList *
 mtl_device_list (void)
 {
-  GPtrArray *kinds[] = { mtl_cuda_device_peek_all (), mtl_metal_device_get_all () };
+  GPtrArray *kinds[2];
   GList *devices = NULL;
+
+  /* This is the first use of CUDA if the environment asks for one of its devices. */
+  mtl_device_get_default ();
+  kinds[0] = mtl_cuda_device_peek_all ();
+  kinds[1] = mtl_metal_device_get_all ();
 
   for (gsize k = 0; k < G_N_ELEMENTS (kinds); k++)
     for (guint i = kinds[k] != NULL ? kinds[k]->len : 0; i > 0; i--)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from gi.repository import Gio, GLib, Mtl
 
-from conftest import (DEFAULT, STORAGE_MODE, cancelled, error_code, from_dlpack, is_cancelled,
-                      new_buffer)
+from conftest import (DEFAULT, DLPACK_DEVICE, STORAGE_MODE, cancelled, error_code, from_dlpack,
+                      is_cancelled, new_buffer)
 from dlpack_structs import Producer, floats
 from says import says
 
@@ -35,7 +35,7 @@ def test_description():
     assert buffer.get_storage_mode() == buffer.props.storage_mode == STORAGE_MODE
     assert buffer.is_host_accessible() == (STORAGE_MODE != Mtl.StorageMode.PRIVATE)
     assert buffer.is_device_accessible() == (STORAGE_MODE != HOST)
-    assert buffer.__dlpack_device__() == (DEFAULT.get_device_type(), DEFAULT.get_ordinal())
+    assert buffer.__dlpack_device__() == DLPACK_DEVICE
 
 
 @pytest.mark.any_memory

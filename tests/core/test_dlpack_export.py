@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gi.repository import Mtl
 
-from conftest import HOST, METAL, error_code, from_dlpack, iota, zeros
+from conftest import DEFAULT, HOST, METAL, error_code, from_dlpack, iota, zeros
 from dlpack_structs import (DELETER, LEGACY, VERSIONED, Producer, api, capsule_name, dims, floats,
                             managed_of)
 from says import says
@@ -326,8 +326,12 @@ def test_case_16_streams_and_versions():
 @pytest.mark.any_memory
 @pytest.mark.parametrize("stream", [1, 2, 0xdead0000])
 def test_streams_of_cuda(stream):
-    """The host's memory takes them, because peers send one with it; Metal's does not."""
+    """The host's memory takes them, because peers send one with it; Metal's does not. CUDA waits in
+    them, so there the handle is a stream's."""
     view = iota(3)
+    if stream > 2 and DEFAULT.get_device_type() == Mtl.DeviceType.CUDA:
+        own = Mtl.Stream.new(DEFAULT)
+        stream = own.get_handle()
     if view.__dlpack_device__()[0] == 8:
         with pytest.raises(BufferError, match=str(stream)):
             view.__dlpack__(stream=stream)

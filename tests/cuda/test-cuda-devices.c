@@ -330,6 +330,18 @@ test_default_by_name (gconstpointer data)
 }
 
 static void
+test_default_is_listed (void)
+{
+  g_autoptr (GList) devices = NULL;
+
+  run_alone ();
+  g_setenv ("MTL_DEVICE", "cuda:0", TRUE);
+  devices = mtl_device_list ();
+  g_assert_nonnull (g_list_find (devices, mtl_device_get_default ()));
+  g_assert_true (mtl_device_get_default () == get_cuda (0));
+}
+
+static void
 test_missing_default (gconstpointer name)
 {
   if (!g_test_subprocess ())
@@ -660,6 +672,7 @@ main (int   argc,
   add_alone ("/CudaDevices/default/with-number", test_default);
   for (gsize i = 0; i < G_N_ELEMENTS (defaults); i++)
     g_test_add_data_func (defaults[i].path, &defaults[i], test_default_by_name);
+  g_test_add_func ("/CudaDevices/default/is-listed", test_default_is_listed);
   add_alone_with ("/CudaDevices/default/missing", "cuda:7", test_missing_default);
   add_alone_with ("/CudaDevices/default/no-number", "cuda:x", test_missing_default);
   add_alone_with ("/CudaDevices/default/negative", "cuda:-1", test_missing_default);

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The memory of the tests' tensors: the default device's that the host reaches.
+/* The memory of the tests' tensors: what the default device has by default.
  * MTL_TEST_STORAGE_MODE, private say, puts them into memory of that mode, and runs the tests that
- * hold in memory of every mode.
+ * hold in memory of every mode. Those run alone, too, where the host does not reach the default.
  */
 
 public Mtl.StorageMode get_default_mode () {
-	return Mtl.Device.get_default () == Mtl.Device.get_host ()
-		? Mtl.StorageMode.HOST
-		: Mtl.StorageMode.SHARED;
+	switch (Mtl.Device.get_default ().device_type) {
+	case CPU:
+		return HOST;
+	case CUDA:
+		return PRIVATE;
+	default:
+		return SHARED;
+	}
 }
 
 public Mtl.StorageMode get_storage_mode () {
@@ -24,6 +29,12 @@ public Mtl.StorageMode get_storage_mode () {
 		error ("MTL_TEST_STORAGE_MODE=%s is no storage mode", nick);
 	}
 	return (Mtl.StorageMode) mode.value;
+}
+
+public bool runs_all () {
+	var mode = get_storage_mode ();
+
+	return mode == get_default_mode () && mode != Mtl.StorageMode.PRIVATE;
 }
 
 public Mtl.Buffer new_buffer (size_t size) throws Error {

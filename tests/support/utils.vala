@@ -15,7 +15,7 @@ public void add_any_memory_test (string path, owned ThrowingTest test) {
 }
 
 public void add_test (string path, owned ThrowingTest test) {
-	if (get_storage_mode () == get_default_mode ()) {
+	if (runs_all ()) {
 		add_any_memory_test (path, (owned) test);
 	}
 }
