@@ -309,6 +309,22 @@ mtl_cuda_device_fill_elements (MtlDevice         *device,
 }
 
 static gboolean
+mtl_cuda_device_compare_elements (MtlDevice         *device,
+                                  const MtlStrided  *a,
+                                  const MtlStrided  *b,
+                                  double             rtol,
+                                  double             atol,
+                                  gboolean           nans_are_equal,
+                                  gboolean          *are_close,
+                                  gboolean          *is_done,
+                                  GCancellable      *cancellable,
+                                  GError           **error)
+{
+  return mtl_cuda_compare_elements (get_context (device), a, b, rtol, atol, nans_are_equal,
+                                    are_close, is_done, cancellable, error);
+}
+
+static gboolean
 mtl_cuda_device_reaches_memory_of (MtlDevice      *device,
                                    MtlDevice      *other,
                                    MtlStorageMode  mode)
@@ -617,6 +633,7 @@ mtl_cuda_device_class_init (MtlCudaDeviceClass *klass)
   device_class->fill = mtl_cuda_device_fill;
   device_class->copy_elements = mtl_cuda_device_copy_elements;
   device_class->fill_elements = mtl_cuda_device_fill_elements;
+  device_class->compare_elements = mtl_cuda_device_compare_elements;
   device_class->reaches_memory_of = mtl_cuda_device_reaches_memory_of;
   device_class->synchronize = mtl_cuda_device_synchronize;
   device_class->new_stream = mtl_cuda_device_new_stream;

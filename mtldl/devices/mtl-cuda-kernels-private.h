@@ -22,4 +22,16 @@ gboolean mtl_cuda_fill_elements (MtlCudaContext    *context,
                                  gboolean          *is_done,
                                  GError           **error);
 
+/* Compares elements as mtl_cuda_plan_compare() does, and waits for the result. */
+gboolean mtl_cuda_compare_elements (MtlCudaContext    *context,
+                                    const MtlStrided  *a,
+                                    const MtlStrided  *b,
+                                    double             rtol,
+                                    double             atol,
+                                    gboolean           nans_are_equal,
+                                    gboolean          *are_close,
+                                    gboolean          *is_done,
+                                    GCancellable      *cancellable,
+                                    GError           **error);
+
 G_END_DECLS

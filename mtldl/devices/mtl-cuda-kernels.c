@@ -269,3 +269,78 @@ mtl_cuda_fill_elements (MtlCudaContext    *context,
   succeeded = mtl_cuda_plan_fill (dest, item, launch, &work, &local_error);
   return end_plan (context, succeeded, local_error, is_done, error);
 }
+
+/* Comparisons */
+
+static gboolean
+queue_zero (const MtlCudaWork  *work,
+            gpointer            word,
+            GError            **error)
+{
+  return mtl_cuda_context_check (work->context,
+                                 work->context->cu->cuMemsetD32Async ((guintptr) word, 0, 1,
+                                                                      work->stream),
+                                 "compare elements", error);
+}
+
+static gboolean
+read_word (const MtlCudaWork  *work,
+           gpointer            word,
+           guint32            *value,
+           GCancellable       *cancellable,
+           GError            **error)
+{
+  return mtl_cuda_context_check (work->context,
+                                 work->context->cu->cuMemcpyAsync ((guintptr) value,
+                                                                   (guintptr) word, sizeof *value,
+                                                                   work->stream),
+                                 "compare elements", error)
+         && mtl_cuda_context_wait (work->context, work->stream, cancellable, error);
+}
+
+gboolean
+mtl_cuda_compare_elements (MtlCudaContext    *context,
+                           const MtlStrided  *a,
+                           const MtlStrided  *b,
+                           double             rtol,
+                           double             atol,
+                           gboolean           nans_are_equal,
+                           gboolean          *are_close,
+                           gboolean          *is_done,
+                           GCancellable      *cancellable,
+                           GError           **error)
+{
+  g_auto (MtlCudaWork) work = { { NULL } };
+  GError *local_error = NULL;
+  guint32 differ = 0;
+  gboolean succeeded;
+  gpointer word;
+
+  *is_done = FALSE;
+  if (g_atomic_int_get (&context->lacks_compiler))
+    return TRUE;
+
+  if (!mtl_cuda_work_begin (&work, context, error)
+      || !mtl_cuda_work_check_runs (&work, "compare elements", error))
+    return FALSE;
+
+  word = mtl_cuda_work_allocate (&work, sizeof differ, error);
+  if (word == NULL)
+    return FALSE;
+
+  succeeded = queue_zero (&work, word, &local_error)
+              && mtl_cuda_plan_compare (a, b, rtol, atol, nans_are_equal, (guintptr) word, launch,
+                                        &work, &local_error);
+  if (g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
+    {
+      g_clear_error (&local_error);
+      succeeded = TRUE;
+    }
+  else
+    succeeded = end_plan (context, succeeded, local_error, is_done, error)
+                && (!*is_done || read_word (&work, word, &differ, cancellable, error));
+
+  mtl_cuda_work_free (&work, word);
+  *are_close = differ == 0;
+  return succeeded;
+}

@@ -20,6 +20,10 @@ typedef struct
   gsize size;
 } MtlPlacedElements;
 
+/* Checks if a device that works on elements reaches those of the view. */
+gboolean mtl_placed_elements_are_reached_by (MtlStridedView     *view,
+                                             MtlDevice          *engine);
+
 /* The address is the device's, which must reach the memory. The host must not use it. */
 void     mtl_placed_elements_init_on_device (MtlPlacedElements  *self,
                                              MtlStridedView     *view);

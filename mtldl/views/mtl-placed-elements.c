@@ -6,6 +6,19 @@
 
 #include "mtl-device-private.h"
 
+gboolean
+mtl_placed_elements_are_reached_by (MtlStridedView *view,
+                                    MtlDevice      *engine)
+{
+  MtlDevice *device = mtl_memory_get_device (view->memory);
+
+  return device == engine
+         || (MTL_DEVICE_GET_CLASS (device) == MTL_DEVICE_GET_CLASS (engine)
+             && view->memory->storage_mode != MTL_STORAGE_MODE_FOREIGN
+             && MTL_DEVICE_GET_CLASS (engine)->reaches_memory_of (engine, device,
+                                                                  view->memory->storage_mode));
+}
+
 void
 mtl_placed_elements_init_on_device (MtlPlacedElements *self,
                                     MtlStridedView    *view)

@@ -168,19 +168,6 @@ copy_on_host (MtlStridedView    *dest,
          && mtl_placed_elements_write_back (&to, error);
 }
 
-static gboolean
-is_reached_by (MtlStridedView *view,
-               MtlDevice      *engine)
-{
-  MtlDevice *device = mtl_memory_get_device (view->memory);
-
-  return device == engine
-         || (MTL_DEVICE_GET_CLASS (device) == MTL_DEVICE_GET_CLASS (engine)
-             && view->memory->storage_mode != MTL_STORAGE_MODE_FOREIGN
-             && MTL_DEVICE_GET_CLASS (engine)->reaches_memory_of (engine, device,
-                                                                  view->memory->storage_mode));
-}
-
 /* The bytes of two views of which both have their elements side by side. The last byte may have
  * bits of neither. */
 static gboolean
@@ -289,7 +276,7 @@ copy_on_device (MtlDevice         *engine,
   if (!mtl_monitor_check (monitor, error))
     return FALSE;
 
-  if (!is_reached_by (source, engine))
+  if (!mtl_placed_elements_are_reached_by (source, engine))
     {
       brought = bring (source, engine, monitor, error);
       if (brought == NULL)
@@ -297,7 +284,7 @@ copy_on_device (MtlDevice         *engine,
       source = brought;
     }
 
-  if (is_reached_by (dest, engine))
+  if (mtl_placed_elements_are_reached_by (dest, engine))
     return copy_in_place (engine, dest, source, factors, is_done, error);
 
   result = new_in_order (dest, engine, MTL_STORAGE_MODE_PRIVATE, dest->type, MTL_ORDER_C, error);

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "mtl-async-call-private.h"
+#include "mtl-device-private.h"
 #include "mtl-error-private.h"
 #include "mtl-histogram-private.h"
 #include "mtl-placed-elements-private.h"
@@ -67,6 +68,82 @@ rows_are_close (const MtlStridedRow *a,
   return TRUE;
 }
 
+/* The device that both views can be compared on, or NULL */
+static MtlDevice *
+get_common_engine (MtlStridedView *self,
+                   MtlStridedView *other)
+{
+  MtlDevice *engine = mtl_memory_get_engine (self->memory);
+
+  if (engine == NULL)
+    engine = mtl_memory_get_engine (other->memory);
+
+  return engine != NULL && MTL_DEVICE_GET_CLASS (engine)->compare_elements != NULL
+         && !mtl_layout_is_empty (&self->layout)
+         && mtl_placed_elements_are_reached_by (self, engine)
+         && mtl_placed_elements_are_reached_by (other, engine) ? engine : NULL;
+}
+
+static gboolean
+compare_on_device (MtlDevice        *engine,
+                   MtlStridedView   *self,
+                   MtlStridedView   *other,
+                   const Tolerance  *tolerance,
+                   gboolean         *is_done,
+                   GError          **error)
+{
+  g_auto (MtlPlacedElements) a = { .layout = NULL };
+  g_auto (MtlPlacedElements) b = { .layout = NULL };
+  gboolean are_close = FALSE;
+
+  mtl_placed_elements_init_on_device (&a, self);
+  mtl_placed_elements_init_on_device (&b, other);
+  if (!mtl_placed_elements_spread_lanes (&a, error)
+      || !mtl_placed_elements_spread_lanes (&b, error)
+      || !mtl_layout_same_shape (a.strided.layout, b.strided.layout)
+      || g_cancellable_set_error_if_cancelled (tolerance->cancellable, error))
+    {
+      *is_done = TRUE;
+      return FALSE;
+    }
+
+  if (!MTL_DEVICE_GET_CLASS (engine)
+         ->compare_elements (engine, &a.strided, &b.strided, tolerance->rtol, tolerance->atol,
+                             (tolerance->flags & MTL_COMPARE_FLAGS_EQUAL_NAN) != 0, &are_close,
+                             is_done, tolerance->cancellable, error))
+    {
+      *is_done = TRUE;
+      return FALSE;
+    }
+
+  return are_close;
+}
+
+static gboolean
+compare_on_host (MtlStridedView   *self,
+                 MtlStridedView   *other,
+                 const Tolerance  *tolerance,
+                 GError          **error)
+{
+  g_auto (MtlPlacedElements) a = { .layout = NULL };
+  g_auto (MtlPlacedElements) b = { .layout = NULL };
+
+  if (!mtl_placed_elements_init_read (&a, self, error)
+      || !mtl_placed_elements_init_read (&b, other, error)
+      || !mtl_placed_elements_spread_lanes (&a, error)
+      || !mtl_placed_elements_spread_lanes (&b, error))
+    return FALSE;
+
+  if (!mtl_layout_same_shape (a.strided.layout, b.strided.layout))
+    return FALSE;
+
+  if (mtl_strided_for_each_row (&a.strided, &b.strided, rows_are_close, (gpointer) tolerance))
+    return TRUE;
+
+  g_cancellable_set_error_if_cancelled (tolerance->cancellable, error);
+  return FALSE;
+}
+
 static gboolean
 compare (MtlStridedView  *self,
          MtlStridedView  *other,
@@ -79,8 +156,8 @@ compare (MtlStridedView  *self,
   const Tolerance tolerance = { self->type, other->type, rtol, atol, flags, cancellable };
   MTL_USE_VIEW (self);
   MTL_USE_VIEW (other);
-  g_auto (MtlPlacedElements) a = { .layout = NULL };
-  g_auto (MtlPlacedElements) b = { .layout = NULL };
+  MtlDevice *engine;
+  gboolean is_done = FALSE;
 
   if (!mtl_element_type_check_numeric (self->type, error)
       || !mtl_element_type_check_numeric (other->type, error))
@@ -90,20 +167,16 @@ compare (MtlStridedView  *self,
       && !mtl_layout_same_shape (&self->layout, &other->layout))
     return FALSE;
 
-  if (!mtl_placed_elements_init_read (&a, self, error)
-      || !mtl_placed_elements_init_read (&b, other, error)
-      || !mtl_placed_elements_spread_lanes (&a, error)
-      || !mtl_placed_elements_spread_lanes (&b, error))
-    return FALSE;
+  engine = get_common_engine (self, other);
+  if (engine != NULL)
+    {
+      gboolean are_close = compare_on_device (engine, self, other, &tolerance, &is_done, error);
 
-  if (!mtl_layout_same_shape (a.strided.layout, b.strided.layout))
-    return FALSE;
+      if (is_done)
+        return are_close;
+    }
 
-  if (mtl_strided_for_each_row (&a.strided, &b.strided, rows_are_close, (gpointer) &tolerance))
-    return TRUE;
-
-  g_cancellable_set_error_if_cancelled (cancellable, error);
-  return FALSE;
+  return compare_on_host (self, other, &tolerance, error);
 }
 
 /**

@@ -643,6 +643,15 @@ synchronize_with_cancellable (Stage   *stage,
   return mtl_device_synchronize (get_cuda (0), cancellable, error);
 }
 
+static gboolean
+compare_elements (Stage   *stage,
+                  GError **error)
+{
+  g_autoptr (MtlStridedView) view = view_of (stage, PRIVATE, 3, 2, 1);
+
+  return mtl_strided_view_array_equal (view, view, 0, NULL, error);
+}
+
 static const Scenario scenarios[] = {
   { "allocate/private", allocate_private },
   { "allocate/shared", allocate_shared },
@@ -672,6 +681,7 @@ static const Scenario scenarios[] = {
   { "elements/fill", fill_elements },
   { "elements/copy", copy_elements },
   { "elements/copy-from-host", copy_elements_from_host, TRUE },
+  { "elements/compare", compare_elements, TRUE },
   { "elements/convert", convert },
   { "move/to-device", move_to_device },
   { "move/to-other-device", move_to_other_device },
