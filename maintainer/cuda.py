@@ -168,14 +168,18 @@ def why_ended(status, n, plan):
     return f'exit status {status} after {n} of {plan} cases'
 
 
+def call_test(run, test, *before):
+    """Runs a test without what is for the double alone, perhaps by another program."""
+    own = {name: value for name, value in test.environment.items() if not OF_DOUBLE.match(name)}
+    return run.call([*before, *test.command], {**environment(), **own, **run.driver}, test.folder)
+
+
 def run_suite(run):
     tests, others = find_tests()
     for name, why in others.items():
         run.left_out('suite', name, why)
     for test in tests:
-        own = {name: value for name, value in test.environment.items()
-               if not OF_DOUBLE.match(name)}
-        status, output = run.call(test.command, {**environment(), **own, **run.driver}, test.folder)
+        status, output = call_test(run, test)
         if status is None:
             run.left_out('suite', test.name, 'there was no time for it')
             continue
@@ -238,11 +242,8 @@ def run_sanitizer(run):
     rows = []
     for tool, options in TOOLS.items():
         for test in tests:
-            own = {name: value for name, value in test.environment.items()
-                   if not OF_DOUBLE.match(name)}
-            status, output = run.call(
-                [SANITIZER, '--tool', tool, *options, '--error-exitcode', str(FOUND),
-                 *test.command], {**environment(), **own}, test.folder)
+            status, output = call_test(run, test, SANITIZER, '--tool', tool, *options,
+                                       '--error-exitcode', str(FOUND))
             said = ''.join(re.findall(r'= (?:ERROR|RACECHECK|LEAK) SUMMARY: (.*)', output)[-1:])
             program = f'{tool}: {test.name}'
             if status is None:

@@ -309,19 +309,17 @@ mtl_cuda_device_fill_elements (MtlDevice         *device,
 }
 
 static gboolean
-mtl_cuda_device_compare_elements (MtlDevice         *device,
-                                  const MtlStrided  *a,
-                                  const MtlStrided  *b,
-                                  double             rtol,
-                                  double             atol,
-                                  gboolean           nans_are_equal,
-                                  gboolean          *are_close,
-                                  gboolean          *is_done,
-                                  GCancellable      *cancellable,
-                                  GError           **error)
+mtl_cuda_device_compare_elements (MtlDevice           *device,
+                                  const MtlStrided    *a,
+                                  const MtlStrided    *b,
+                                  const MtlTolerance  *tolerance,
+                                  gboolean            *are_close,
+                                  gboolean            *is_done,
+                                  GCancellable        *cancellable,
+                                  GError             **error)
 {
-  return mtl_cuda_compare_elements (get_context (device), a, b, rtol, atol, nans_are_equal,
-                                    are_close, is_done, cancellable, error);
+  return mtl_cuda_compare_elements (get_context (device), a, b, tolerance, are_close, is_done,
+                                    cancellable, error);
 }
 
 static gboolean
@@ -777,28 +775,39 @@ mtl_cuda_device_get (MtlDeviceType type,
   return type == MTL_DEVICE_TYPE_CUDA_HOST ? all->pinned : all->managed;
 }
 
+static char *
+dup_reason_missing (const MtlCudaDriver *cu,
+                    MtlDeviceType        type,
+                    int                  ordinal)
+{
+  int n_devices;
+
+  if (cu == NULL)
+    return g_strdup (mtl_cuda_driver_get_obstacle ());
+
+  n_devices = type == MTL_DEVICE_TYPE_CUDA ? cu->n_devices : 1;
+  if (ordinal < 0 || ordinal >= n_devices)
+    return g_strdup_printf ("the last one is (%d, %d)", type, n_devices - 1);
+  if (type == MTL_DEVICE_TYPE_CUDA_MANAGED)
+    return g_strdup ("the GPU or its driver lacks concurrent access to managed memory");
+
+  return g_strdup ("the GPU or its driver lacks unified addresses or pools of memory");
+}
+
 void
 mtl_cuda_device_set_missing_error (MtlDeviceType   type,
                                    int             ordinal,
                                    GError        **error)
 {
   const MtlCudaDriver *cu = mtl_cuda_driver_get ();
-  int n_devices = cu == NULL ? 0 : type == MTL_DEVICE_TYPE_CUDA ? cu->n_devices : 1;
   g_autofree char *reason = NULL;
 
   if (!mtl_cuda_driver_check_process (error))
     return;
 
-  if (cu != NULL && (ordinal < 0 || ordinal >= n_devices))
-    reason = g_strdup_printf ("the last one is (%d, %d)", type, n_devices - 1);
-  else if (cu != NULL)
-    reason = g_strdup_printf ("the GPU or its driver lacks %s",
-                              type == MTL_DEVICE_TYPE_CUDA_MANAGED
-                                ? "concurrent access to managed memory"
-                                : "unified addresses or pools of memory");
-
+  reason = dup_reason_missing (cu, type, ordinal);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "There is no device (%d, %d) here: %s",
-               type, ordinal, cu != NULL ? reason : mtl_cuda_driver_get_obstacle ());
+               type, ordinal, reason);
 }
 
 gboolean

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mtl-cuda-context-private.h"
+#include "mtl-number-private.h"
 #include "mtl-strided-copy-private.h"
 
 G_BEGIN_DECLS
@@ -23,15 +24,13 @@ gboolean mtl_cuda_fill_elements (MtlCudaContext    *context,
                                  GError           **error);
 
 /* Compares elements as mtl_cuda_plan_compare() does, and waits for the result. */
-gboolean mtl_cuda_compare_elements (MtlCudaContext    *context,
-                                    const MtlStrided  *a,
-                                    const MtlStrided  *b,
-                                    double             rtol,
-                                    double             atol,
-                                    gboolean           nans_are_equal,
-                                    gboolean          *are_close,
-                                    gboolean          *is_done,
-                                    GCancellable      *cancellable,
-                                    GError           **error);
+gboolean mtl_cuda_compare_elements (MtlCudaContext      *context,
+                                    const MtlStrided    *a,
+                                    const MtlStrided    *b,
+                                    const MtlTolerance  *tolerance,
+                                    gboolean            *are_close,
+                                    gboolean            *is_done,
+                                    GCancellable        *cancellable,
+                                    GError             **error);
 
 G_END_DECLS

@@ -4,6 +4,7 @@
 
 #include "mtl-cuda-kernels-private.h"
 
+#include "mtl-cuda-copy-private.h"
 #include "mtl-cuda-memory-private.h"
 #include "mtl-cuda-plan-private.h"
 #include "mtl-error.h"
@@ -270,52 +271,49 @@ mtl_cuda_fill_elements (MtlCudaContext    *context,
   return end_plan (context, succeeded, local_error, is_done, error);
 }
 
-/* Comparisons */
-
+/* Compares by a kernel, which sets the word of the GPU if elements differ. */
 static gboolean
-queue_zero (const MtlCudaWork  *work,
-            gpointer            word,
-            GError            **error)
+run_compare (MtlCudaWork         *work,
+             gpointer             word,
+             const MtlStrided    *a,
+             const MtlStrided    *b,
+             const MtlTolerance  *tolerance,
+             gboolean            *is_done,
+             GError             **error)
 {
-  return mtl_cuda_context_check (work->context,
-                                 work->context->cu->cuMemsetD32Async ((guintptr) word, 0, 1,
-                                                                      work->stream),
-                                 "compare elements", error);
-}
+  static const guint8 zero = 0;
+  GError *local_error = NULL;
+  gboolean succeeded;
 
-static gboolean
-read_word (const MtlCudaWork  *work,
-           gpointer            word,
-           guint32            *value,
-           GCancellable       *cancellable,
-           GError            **error)
-{
-  return mtl_cuda_context_check (work->context,
-                                 work->context->cu->cuMemcpyAsync ((guintptr) value,
-                                                                   (guintptr) word, sizeof *value,
-                                                                   work->stream),
-                                 "compare elements", error)
-         && mtl_cuda_context_wait (work->context, work->stream, cancellable, error);
+  if (!mtl_cuda_fill (work->context, word, sizeof (guint32), &zero, sizeof zero, error))
+    return FALSE;
+
+  succeeded = mtl_cuda_plan_compare (a, b, tolerance, (guintptr) word, launch, work, &local_error);
+  if (g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
+    {
+      g_clear_error (&local_error);
+      return TRUE;
+    }
+
+  return end_plan (work->context, succeeded, local_error, is_done, error);
 }
 
 gboolean
-mtl_cuda_compare_elements (MtlCudaContext    *context,
-                           const MtlStrided  *a,
-                           const MtlStrided  *b,
-                           double             rtol,
-                           double             atol,
-                           gboolean           nans_are_equal,
-                           gboolean          *are_close,
-                           gboolean          *is_done,
-                           GCancellable      *cancellable,
-                           GError           **error)
+mtl_cuda_compare_elements (MtlCudaContext      *context,
+                           const MtlStrided    *a,
+                           const MtlStrided    *b,
+                           const MtlTolerance  *tolerance,
+                           gboolean            *are_close,
+                           gboolean            *is_done,
+                           GCancellable        *cancellable,
+                           GError             **error)
 {
   g_auto (MtlCudaWork) work = { { NULL } };
-  GError *local_error = NULL;
-  guint32 differ = 0;
+  guint32 differ = 1;
   gboolean succeeded;
   gpointer word;
 
+  *are_close = FALSE;
   *is_done = FALSE;
   if (g_atomic_int_get (&context->lacks_compiler))
     return TRUE;
@@ -328,19 +326,11 @@ mtl_cuda_compare_elements (MtlCudaContext    *context,
   if (word == NULL)
     return FALSE;
 
-  succeeded = queue_zero (&work, word, &local_error)
-              && mtl_cuda_plan_compare (a, b, rtol, atol, nans_are_equal, (guintptr) word, launch,
-                                        &work, &local_error);
-  if (g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
-    {
-      g_clear_error (&local_error);
-      succeeded = TRUE;
-    }
-  else
-    succeeded = end_plan (context, succeeded, local_error, is_done, error)
-                && (!*is_done || read_word (&work, word, &differ, cancellable, error));
-
+  succeeded = run_compare (&work, word, a, b, tolerance, is_done, error)
+              && (!*is_done
+                  || mtl_cuda_copy (context, &differ, MTL_STORAGE_MODE_HOST, word,
+                                    MTL_STORAGE_MODE_PRIVATE, sizeof differ, cancellable, error));
   mtl_cuda_work_free (&work, word);
-  *are_close = differ == 0;
+  *are_close = succeeded && differ == 0;
   return succeeded;
 }

@@ -100,23 +100,21 @@ describe_part (MtlElementType  type,
 }
 
 gboolean
-mtl_cuda_plan_compare (const MtlStrided   *a,
-                       const MtlStrided   *b,
-                       double              rtol,
-                       double              atol,
-                       gboolean            nans_are_equal,
-                       guint64             result,
-                       MtlCudaLaunchFunc   func,
-                       gpointer            data,
-                       GError            **error)
+mtl_cuda_plan_compare (const MtlStrided    *a,
+                       const MtlStrided    *b,
+                       const MtlTolerance  *tolerance,
+                       guint64              result,
+                       MtlCudaLaunchFunc    func,
+                       gpointer             data,
+                       GError             **error)
 {
   Compare self = {
     .job = { .func = func, .data = data, .error = error },
     .params = {
-      .rtol = rtol,
-      .atol = atol,
-      .is_exact = rtol == 0 && atol == 0,
-      .nans_are_equal = nans_are_equal,
+      .rtol = tolerance->rtol,
+      .atol = tolerance->atol,
+      .is_exact = tolerance->rtol == 0 && tolerance->atol == 0,
+      .nans_are_equal = tolerance->nans_are_equal,
       .result = result,
     },
   };

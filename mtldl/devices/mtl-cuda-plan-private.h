@@ -51,15 +51,13 @@ gboolean mtl_cuda_plan_fill    (const MtlStrided   *dest,
  * tolerances of 0 as mtl_number_equal(). The launches set the word of 32 bits at the address
  * `result` to 1 if any two differ; it is 0 before. NOT_SUPPORTED if complex numbers have a
  * tolerance. */
-gboolean mtl_cuda_plan_compare (const MtlStrided   *a,
-                                const MtlStrided   *b,
-                                double              rtol,
-                                double              atol,
-                                gboolean            nans_are_equal,
-                                guint64             result,
-                                MtlCudaLaunchFunc   func,
-                                gpointer            data,
-                                GError            **error);
+gboolean mtl_cuda_plan_compare (const MtlStrided    *a,
+                                const MtlStrided    *b,
+                                const MtlTolerance  *tolerance,
+                                guint64              result,
+                                MtlCudaLaunchFunc    func,
+                                gpointer             data,
+                                GError             **error);
 
 /* Computes the statistics of tiles, whose data are an address of the GPU. Writes an MtlCudaTally
  * for each to the address `results`, in the order of the tiles. `type` is that of the elements, and

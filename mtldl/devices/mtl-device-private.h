@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mtl-device.h"
+#include "mtl-number-private.h"
 #include "mtl-strided-copy-private.h"
 
 G_BEGIN_DECLS
@@ -172,18 +173,16 @@ struct _MtlDeviceClass
                                       gboolean          *is_done,
                                       GError           **error);
 
-  /* Compares elements as mtl_number_is_close() does, NaNs if asked as equal. They have one lane,
-   * and both have the same shape. The rest is as for copies. */
-  gboolean (* compare_elements)      (MtlDevice         *self,
-                                      const MtlStrided  *a,
-                                      const MtlStrided  *b,
-                                      double             rtol,
-                                      double             atol,
-                                      gboolean           nans_are_equal,
-                                      gboolean          *are_close,
-                                      gboolean          *is_done,
-                                      GCancellable      *cancellable,
-                                      GError           **error);
+  /* Compares elements as mtl_number_is_close() does. They have one lane, and both have the same
+   * shape. The rest is as for copies. */
+  gboolean (* compare_elements)      (MtlDevice           *self,
+                                      const MtlStrided    *a,
+                                      const MtlStrided    *b,
+                                      const MtlTolerance  *tolerance,
+                                      gboolean            *are_close,
+                                      gboolean            *is_done,
+                                      GCancellable        *cancellable,
+                                      GError             **error);
 
   /* Checks if the device reaches memory of another device of its class, with a storage mode. */
   gboolean (* reaches_memory_of)     (MtlDevice         *self,

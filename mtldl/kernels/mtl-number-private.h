@@ -60,10 +60,18 @@ gboolean  mtl_number_to_uint64  (MtlNumber        self,
 gboolean  mtl_number_equal      (MtlNumber        a,
                                  MtlNumber        b);
 gboolean  mtl_number_is_nan     (MtlNumber        self);
-gboolean  mtl_number_is_close   (MtlNumber        a,
-                                 MtlNumber        b,
-                                 double           rtol,
-                                 double           atol);
+
+/* The distance of two numbers that count as the same */
+typedef struct
+{
+  double rtol;
+  double atol;
+  gboolean nans_are_equal;
+} MtlTolerance;
+
+gboolean  mtl_number_is_close   (MtlNumber           a,
+                                 MtlNumber           b,
+                                 const MtlTolerance *tolerance);
 
 /* Loads up to 8 bits, the least significant first. Only reads the bytes that contain
  * them. */

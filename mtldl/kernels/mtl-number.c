@@ -434,20 +434,20 @@ mtl_number_is_nan (MtlNumber self)
 
 /* The formula of numpy.isclose(): |a - b| <= atol + rtol · |b|. */
 gboolean
-mtl_number_is_close (MtlNumber a,
-                     MtlNumber b,
-                     double    rtol,
-                     double    atol)
+mtl_number_is_close (MtlNumber           a,
+                     MtlNumber           b,
+                     const MtlTolerance *tolerance)
 {
   double a_im = a.kind == MTL_NUMBER_COMPLEX ? a.im : 0;
   double b_im = b.kind == MTL_NUMBER_COMPLEX ? b.im : 0;
   double re, im;
 
-  if (mtl_number_equal (a, b))
+  if (mtl_number_equal (a, b)
+      || (tolerance->nans_are_equal && mtl_number_is_nan (a) && mtl_number_is_nan (b)))
     return TRUE;
 
   /* The numbers may differ by less than the precision of doubles. */
-  if (rtol == 0 && atol == 0)
+  if (tolerance->rtol == 0 && tolerance->atol == 0)
     return FALSE;
 
   re = mtl_number_to_double (b);
@@ -455,5 +455,6 @@ mtl_number_is_close (MtlNumber a,
   if (!isfinite (re) || !isfinite (im))
     return FALSE;
 
-  return hypot (mtl_number_to_double (a) - re, a_im - b_im) <= atol + rtol * hypot (re, im);
+  return hypot (mtl_number_to_double (a) - re, a_im - b_im)
+         <= tolerance->atol + tolerance->rtol * hypot (re, im);
 }

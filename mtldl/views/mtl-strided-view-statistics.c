@@ -23,24 +23,12 @@ typedef struct
 {
   MtlElementType a;
   MtlElementType b;
-  double rtol;
-  double atol;
-  MtlCompareFlags flags;
+  MtlTolerance tolerance;
   GCancellable *cancellable; /* or NULL */
-} Tolerance;
+} Comparison;
 
 /* A long row is cancelled within a few milliseconds. */
 #define N_BETWEEN_CHECKS 65536
-
-static gboolean
-are_close (MtlNumber        a,
-           MtlNumber        b,
-           const Tolerance *tolerance)
-{
-  return mtl_number_is_close (a, b, tolerance->rtol, tolerance->atol)
-         || (tolerance->flags & MTL_COMPARE_FLAGS_EQUAL_NAN
-             && mtl_number_is_nan (a) && mtl_number_is_nan (b));
-}
 
 static gboolean
 rows_are_close (const MtlStridedRow *a,
@@ -48,7 +36,7 @@ rows_are_close (const MtlStridedRow *a,
                 gint64               n,
                 gpointer             user_data)
 {
-  const Tolerance *tolerance = user_data;
+  const Comparison *self = user_data;
 
   for (gint64 i = 0; i < n; i++)
     {
@@ -56,91 +44,89 @@ rows_are_close (const MtlStridedRow *a,
       const guint8 *a_data = mtl_strided_row_locate (a, i, &a_bit);
       const guint8 *b_data = mtl_strided_row_locate (b, i, &b_bit);
 
-      if (tolerance->cancellable != NULL && i % N_BETWEEN_CHECKS == 0
-          && g_cancellable_is_cancelled (tolerance->cancellable))
+      if (self->cancellable != NULL && i % N_BETWEEN_CHECKS == 0
+          && g_cancellable_is_cancelled (self->cancellable))
         return FALSE;
 
-      if (!are_close (mtl_number_load (tolerance->a, a_data, a_bit),
-                      mtl_number_load (tolerance->b, b_data, b_bit), tolerance))
+      if (!mtl_number_is_close (mtl_number_load (self->a, a_data, a_bit),
+                                mtl_number_load (self->b, b_data, b_bit), &self->tolerance))
         return FALSE;
     }
 
   return TRUE;
 }
 
+/* Lanes are an axis. Returns FALSE without an error if the shapes differ. */
+static gboolean
+match_shapes (MtlPlacedElements  *a,
+              MtlPlacedElements  *b,
+              GError            **error)
+{
+  return mtl_placed_elements_spread_lanes (a, error)
+         && mtl_placed_elements_spread_lanes (b, error)
+         && mtl_layout_same_shape (a->strided.layout, b->strided.layout);
+}
+
 /* The device that both views can be compared on, or NULL */
 static MtlDevice *
-get_common_engine (MtlStridedView *self,
-                   MtlStridedView *other)
+get_common_engine (MtlStridedView *a,
+                   MtlStridedView *b)
 {
-  MtlDevice *engine = mtl_memory_get_engine (self->memory);
+  MtlDevice *engine = mtl_memory_get_engine (a->memory);
 
   if (engine == NULL)
-    engine = mtl_memory_get_engine (other->memory);
+    engine = mtl_memory_get_engine (b->memory);
 
   return engine != NULL && MTL_DEVICE_GET_CLASS (engine)->compare_elements != NULL
-         && !mtl_layout_is_empty (&self->layout)
-         && mtl_placed_elements_are_reached_by (self, engine)
-         && mtl_placed_elements_are_reached_by (other, engine) ? engine : NULL;
+         && !mtl_layout_is_empty (&a->layout)
+         && mtl_placed_elements_are_reached_by (a, engine)
+         && mtl_placed_elements_are_reached_by (b, engine) ? engine : NULL;
 }
 
+/* Returns FALSE without an error if the device cannot do it. */
 static gboolean
-compare_on_device (MtlDevice        *engine,
-                   MtlStridedView   *self,
-                   MtlStridedView   *other,
-                   const Tolerance  *tolerance,
-                   gboolean         *is_done,
-                   GError          **error)
+compare_on_device (const Comparison  *self,
+                   MtlDevice         *engine,
+                   MtlStridedView    *a_view,
+                   MtlStridedView    *b_view,
+                   gboolean          *are_close,
+                   GError           **error)
 {
   g_auto (MtlPlacedElements) a = { .layout = NULL };
   g_auto (MtlPlacedElements) b = { .layout = NULL };
-  gboolean are_close = FALSE;
+  gboolean is_done = FALSE;
 
-  mtl_placed_elements_init_on_device (&a, self);
-  mtl_placed_elements_init_on_device (&b, other);
-  if (!mtl_placed_elements_spread_lanes (&a, error)
-      || !mtl_placed_elements_spread_lanes (&b, error)
-      || !mtl_layout_same_shape (a.strided.layout, b.strided.layout)
-      || g_cancellable_set_error_if_cancelled (tolerance->cancellable, error))
-    {
-      *is_done = TRUE;
-      return FALSE;
-    }
-
-  if (!MTL_DEVICE_GET_CLASS (engine)
-         ->compare_elements (engine, &a.strided, &b.strided, tolerance->rtol, tolerance->atol,
-                             (tolerance->flags & MTL_COMPARE_FLAGS_EQUAL_NAN) != 0, &are_close,
-                             is_done, tolerance->cancellable, error))
-    {
-      *is_done = TRUE;
-      return FALSE;
-    }
-
-  return are_close;
-}
-
-static gboolean
-compare_on_host (MtlStridedView   *self,
-                 MtlStridedView   *other,
-                 const Tolerance  *tolerance,
-                 GError          **error)
-{
-  g_auto (MtlPlacedElements) a = { .layout = NULL };
-  g_auto (MtlPlacedElements) b = { .layout = NULL };
-
-  if (!mtl_placed_elements_init_read (&a, self, error)
-      || !mtl_placed_elements_init_read (&b, other, error)
-      || !mtl_placed_elements_spread_lanes (&a, error)
-      || !mtl_placed_elements_spread_lanes (&b, error))
-    return FALSE;
-
-  if (!mtl_layout_same_shape (a.strided.layout, b.strided.layout))
-    return FALSE;
-
-  if (mtl_strided_for_each_row (&a.strided, &b.strided, rows_are_close, (gpointer) tolerance))
+  *are_close = FALSE;
+  mtl_placed_elements_init_on_device (&a, a_view);
+  mtl_placed_elements_init_on_device (&b, b_view);
+  if (!match_shapes (&a, &b, error)
+      || g_cancellable_set_error_if_cancelled (self->cancellable, error))
     return TRUE;
 
-  g_cancellable_set_error_if_cancelled (tolerance->cancellable, error);
+  return !MTL_DEVICE_GET_CLASS (engine)->compare_elements (engine, &a.strided, &b.strided,
+                                                           &self->tolerance, are_close, &is_done,
+                                                           self->cancellable, error)
+         || is_done;
+}
+
+static gboolean
+compare_on_host (const Comparison  *self,
+                 MtlStridedView    *a_view,
+                 MtlStridedView    *b_view,
+                 GError           **error)
+{
+  g_auto (MtlPlacedElements) a = { .layout = NULL };
+  g_auto (MtlPlacedElements) b = { .layout = NULL };
+
+  if (!mtl_placed_elements_init_read (&a, a_view, error)
+      || !mtl_placed_elements_init_read (&b, b_view, error)
+      || !match_shapes (&a, &b, error))
+    return FALSE;
+
+  if (mtl_strided_for_each_row (&a.strided, &b.strided, rows_are_close, (gpointer) self))
+    return TRUE;
+
+  g_cancellable_set_error_if_cancelled (self->cancellable, error);
   return FALSE;
 }
 
@@ -153,11 +139,16 @@ compare (MtlStridedView  *self,
          GCancellable    *cancellable,
          GError         **error)
 {
-  const Tolerance tolerance = { self->type, other->type, rtol, atol, flags, cancellable };
+  const Comparison comparison = {
+    .a = self->type,
+    .b = other->type,
+    .tolerance = { rtol, atol, (flags & MTL_COMPARE_FLAGS_EQUAL_NAN) != 0 },
+    .cancellable = cancellable,
+  };
   MTL_USE_VIEW (self);
   MTL_USE_VIEW (other);
   MtlDevice *engine;
-  gboolean is_done = FALSE;
+  gboolean are_close;
 
   if (!mtl_element_type_check_numeric (self->type, error)
       || !mtl_element_type_check_numeric (other->type, error))
@@ -168,15 +159,11 @@ compare (MtlStridedView  *self,
     return FALSE;
 
   engine = get_common_engine (self, other);
-  if (engine != NULL)
-    {
-      gboolean are_close = compare_on_device (engine, self, other, &tolerance, &is_done, error);
+  if (engine != NULL
+      && compare_on_device (&comparison, engine, self, other, &are_close, error))
+    return are_close;
 
-      if (is_done)
-        return are_close;
-    }
-
-  return compare_on_host (self, other, &tolerance, error);
+  return compare_on_host (&comparison, self, other, error);
 }
 
 /**

@@ -322,6 +322,17 @@ import (PeerTensor *tensor)
   return view;
 }
 
+static inline MtlStridedView *
+to_gpu (MtlStridedView *view)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *copy = mtl_strided_view_to_device (view, get_cuda (0), MTL_STORAGE_MODE_PRIVATE,
+                                                     NULL, &error);
+
+  g_assert_no_error (error);
+  return copy;
+}
+
 /* A stream object for a stream of the other library, pushed until pop_stream(). */
 static inline MtlStream *
 push_stream (CuStream stream,

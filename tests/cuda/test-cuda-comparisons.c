@@ -4,7 +4,7 @@
 
 #include "cuda-fixture.h"
 
-#include "drawn-layouts.h"
+#include "drawn-views.h"
 
 static const MtlDType dtypes[] = {
   MTL_DTYPE_BOOL,     MTL_DTYPE_INT8,      MTL_DTYPE_INT16,    MTL_DTYPE_INT32,
@@ -21,17 +21,6 @@ pick_dtype (void)
 }
 
 static MtlStridedView *
-upload (MtlStridedView *view)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *copy = mtl_strided_view_to_device (view, get_cuda (0), MTL_STORAGE_MODE_PRIVATE,
-                                                     NULL, &error);
-
-  g_assert_no_error (error);
-  return copy;
-}
-
-static MtlStridedView *
 copy_as (MtlStridedView *view,
          MtlDType        dtype)
 {
@@ -42,23 +31,6 @@ copy_as (MtlStridedView *view,
   g_assert_true (mtl_strided_view_copy_from (copy, view, NULL, &error));
   g_assert_no_error (error);
   return copy;
-}
-
-/* Any bits, so that there are NaNs, infinities and zeros of both signs */
-static MtlStridedView *
-draw_view (MtlDType      dtype,
-           const gint64 *shape,
-           gsize         n_dims)
-{
-  MtlStridedView *view = host_zeros (dtype, shape, n_dims);
-  guint8 *bytes = mtl_strided_view_get_data (view);
-  gsize size = mtl_buffer_get_size (mtl_strided_view_get_buffer (view));
-
-  fill_at_random (bytes, size);
-  if (dtype == MTL_DTYPE_BOOL)
-    for (gsize i = 0; i < size; i++)
-      bytes[i] &= 1;
-  return view;
 }
 
 /* Views of the same part of both: one on the host and one on the device */
@@ -72,7 +44,7 @@ static Pair
 pair_new (MtlStridedView *host,
           const char     *text)
 {
-  g_autoptr (MtlStridedView) device = upload (host);
+  g_autoptr (MtlStridedView) device = to_gpu (host);
 
   return (Pair) { slice (host, text), slice (device, text) };
 }
@@ -171,7 +143,7 @@ test_shapes (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) host = draw_view (MTL_DTYPE_INT16, DIMS (6, 8));
-  g_autoptr (MtlStridedView) view = upload (host);
+  g_autoptr (MtlStridedView) view = to_gpu (host);
   g_autoptr (MtlStridedView) other = mtl_strided_view_reshape (view, DIMS (8, 6), &error);
   g_autoptr (MtlStridedView) part = slice (view, "1:");
   g_autoptr (MtlStridedView) nothing = slice (view, ":0");
@@ -201,7 +173,7 @@ static void
 test_cancelled (void)
 {
   g_autoptr (MtlStridedView) host = draw_view (MTL_DTYPE_INT32, DIMS (5, 7));
-  g_autoptr (MtlStridedView) view = upload (host);
+  g_autoptr (MtlStridedView) view = to_gpu (host);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
 

@@ -4,7 +4,7 @@
 
 #include "cuda-fixture.h"
 
-#include "drawn-layouts.h"
+#include "drawn-views.h"
 
 #include <sys/mman.h>
 
@@ -691,18 +691,12 @@ test_elements_on_gpu (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
     {
-      g_autoptr (GError) error = NULL;
-      g_autoptr (MtlStridedView) host = host_zeros (dtypes[i], DIMS (37, 50));
-      g_autoptr (MtlStridedView) view = NULL;
+      g_autoptr (MtlStridedView) host = draw_view (dtypes[i], DIMS (37, 50));
+      g_autoptr (MtlStridedView) view = to_gpu (host);
       g_autoptr (MtlStridedView) first = NULL;
       g_autoptr (MtlStridedView) copy = NULL;
       g_autoptr (MtlStridedView) expected = NULL;
 
-      fill_at_random (mtl_strided_view_get_data (host),
-                      mtl_buffer_get_size (mtl_strided_view_get_buffer (host)));
-      view = mtl_strided_view_to_device (host, get_cuda (0), MTL_STORAGE_MODE_PRIVATE, NULL,
-                                         &error);
-      g_assert_no_error (error);
       fill_row (view); /* loads the kernels, which waits */
       first = copy_transposed (view);
       assert_does_not_wait (fill_row (view); copy = copy_transposed (view));
@@ -768,16 +762,11 @@ test_without_compiler (gconstpointer data)
   for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
     {
       g_autoptr (GError) error = NULL;
-      g_autoptr (MtlStridedView) host = host_zeros (dtypes[i], DIMS (37, 50));
-      g_autoptr (MtlStridedView) view = NULL;
+      g_autoptr (MtlStridedView) host = draw_view (dtypes[i], DIMS (37, 50));
+      g_autoptr (MtlStridedView) view = to_gpu (host);
       g_autoptr (MtlStridedView) converted = NULL;
       g_autoptr (MtlStridedView) expected = NULL;
 
-      fill_at_random (mtl_strided_view_get_data (host),
-                      mtl_buffer_get_size (mtl_strided_view_get_buffer (host)));
-      view = mtl_strided_view_to_device (host, get_cuda (0), MTL_STORAGE_MODE_PRIVATE, NULL,
-                                         &error);
-      g_assert_no_error (error);
       check_ways (view, host);
       if (dtypes[i] != MTL_DTYPE_UINT4)
         {

@@ -830,15 +830,13 @@ test_tensor_file (void)
       g_autoptr (MtlStridedView) a = get_view (tensors, "a");
       g_autoptr (MtlStridedView) b = get_view (tensors, "b");
       g_autoptr (MtlStridedView) copy = NULL;
-      g_autoptr (GError) error = NULL;
       gboolean is_mapped = modes[i] == MTL_TENSOR_FILE_MODE_MAP;
 
       g_assert_true (mtl_strided_view_get_device (a) == get_cuda (0));
       g_assert_cmpint (mtl_strided_view_is_read_only (a), ==, is_mapped);
       g_assert_cmpint (mtl_buffer_get_storage_mode (mtl_strided_view_get_buffer (a)), ==,
                        MTL_STORAGE_MODE_SHARED);
-      copy = mtl_strided_view_to_device (b, get_cuda (0), MTL_STORAGE_MODE_PRIVATE, NULL, &error);
-      g_assert_no_error (error);
+      copy = to_gpu (b);
       assert_elements (a, 1, 2, 3, 4);
       assert_elements (b, 5, -2);
       assert_gpu_has (0, mtl_buffer_get_handle (mtl_strided_view_get_buffer (copy)),

@@ -23,12 +23,11 @@ find_element (const Case   *self,
 }
 
 static gboolean
-are_close_on_host (const Case   *self,
-                   const Memory *memory,
-                   double        rtol,
-                   double        atol,
-                   gboolean      nans_are_equal)
+are_close_on_host (const Case         *self,
+                   const Memory       *memory,
+                   const MtlTolerance *tolerance)
 {
+  const MtlTolerance of_numbers = { tolerance->rtol, tolerance->atol, FALSE };
   gint64 volume = 1;
 
   for (gsize i = 0; i < self->n_dims; i++)
@@ -42,8 +41,8 @@ are_close_on_host (const Case   *self,
       MtlNumber a = mtl_number_load (self->dest.type, a_data, a_bit);
       MtlNumber b = mtl_number_load (self->source.type, b_data, b_bit);
 
-      if (!mtl_number_is_close (a, b, rtol, atol)
-          && !(nans_are_equal && mtl_number_is_nan (a) && mtl_number_is_nan (b)))
+      if (!mtl_number_is_close (a, b, &of_numbers)
+          && !(tolerance->nans_are_equal && mtl_number_is_nan (a) && mtl_number_is_nan (b)))
         return FALSE;
     }
 
@@ -98,12 +97,13 @@ check_comparison (guint    a_type,
                   gsize   *n_close)
 {
   static const double tolerances[][2] = { { 0, 0 }, { 1e-5, 1e-8 }, { 0, 1 }, { 0.5, 0 } };
-  const double *tolerance = tolerances[pick (0, G_N_ELEMENTS (tolerances) - 1)];
+  const double *drawn = tolerances[pick (0, G_N_ELEMENTS (tolerances) - 1)];
+  const MtlTolerance tolerance = { drawn[0], drawn[1], happens (50) };
   g_auto (Memory) memory = { NULL };
   g_auto (MtlLayout) a_layout = MTL_LAYOUT_INIT;
   g_auto (MtlLayout) b_layout = MTL_LAYOUT_INIT;
   g_autoptr (GError) error = NULL;
-  gboolean nans_are_equal = happens (50), expected;
+  gboolean expected;
   Comparison comparison = { &memory.gpu, 0 };
   MtlStrided a, b;
   Case layouts;
@@ -123,15 +123,15 @@ check_comparison (guint    a_type,
   g_assert_no_error (error);
   if (happens (20))
     memory.gpu.dest.host[pick (0, memory.gpu.dest.size - 1)] ^= 1 << pick (0, 7);
-  expected = are_close_on_host (&layouts, &memory, tolerance[0], tolerance[1], nans_are_equal);
+  expected = are_close_on_host (&layouts, &memory, &tolerance);
 
   a = get_strided (&layouts.dest, &a_layout, memory.gpu.dest.address);
   b = get_strided (&layouts.source, &b_layout, memory.gpu.source.address);
-  if (!mtl_cuda_plan_compare (&a, &b, tolerance[0], tolerance[1], nans_are_equal, RESULT_ADDRESS,
-                              run_comparison, &comparison, &error))
+  if (!mtl_cuda_plan_compare (&a, &b, &tolerance, RESULT_ADDRESS, run_comparison, &comparison,
+                              &error))
     {
       g_assert_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED);
-      g_assert_true (tolerance[0] != 0 || tolerance[1] != 0);
+      g_assert_true (tolerance.rtol != 0 || tolerance.atol != 0);
       g_assert_true (a.type.code == kDLComplex || b.type.code == kDLComplex);
       return FALSE;
     }
@@ -141,7 +141,7 @@ check_comparison (guint    a_type,
       g_autofree char *text = describe (&layouts);
 
       g_error ("%s instead of %s; tolerances %g, %g; %s", expected ? "different" : "close",
-               expected ? "close" : "different", tolerance[0], tolerance[1], text);
+               expected ? "close" : "different", tolerance.rtol, tolerance.atol, text);
     }
   *n_close += expected;
   return TRUE;

@@ -29,12 +29,12 @@ def has_cuda_array_interface(view):
 
 def _get_cuda_array_interface(self):
     """Describes memory of CUDA to consumers without DLPack. The memory is ready in the stream."""
-    lent = _mtl.lend_cuda(self) if has_cuda_array_interface(self) else None
+    code = code_of(self)
+    lent = None if code is None else _mtl.lend_cuda(self)
     if lent is None:
         raise AttributeError("only views of NumPy's own element types in memory of CUDA have "
                              "__cuda_array_interface__")
     address, stream = lent
-    code = code_of(self)
     size = self.itemsize
     strides = None if self.is_contiguous(Mtl.Order.C) else tuple(
         size * stride for stride in self.strides)
