@@ -162,6 +162,13 @@ def introspect(folder, kind):
     return json.loads((folder / 'meson-info' / f'intro-{kind}.json').read_text())
 
 
+def files_needed_by(tests, folder):
+    """The files of a build that the tests run or load, relative to its folder."""
+    files = {target['id']: target['filename'] for target in introspect(folder, 'targets')}
+    return sorted({os.path.relpath(path, folder) for test in tests for id_ in test['depends']
+                   for path in files[id_]})
+
+
 def build(name='', *targets):
     """Without a target, builds those for users, which are all but the programs of tests."""
     folder = configure(name)

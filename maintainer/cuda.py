@@ -120,14 +120,10 @@ def find_tests(folder=None):
 
 def build_tests(is_double):
     folder = builds.configure()
-    files = {target['id']: target['filename'] for target in builds.introspect(folder, 'targets')}
-    wanted = [UNCONTROLLED] if is_double else []
-    for test in builds.introspect(folder, 'tests'):
-        if {suite.partition(':')[2] for suite in test['suite']} & SUITES:
-            wanted += [os.path.relpath(path, folder) for id_ in test['depends']
-                       for path in files[id_]]
+    tests = [test for test in builds.introspect(folder, 'tests')
+             if {suite.partition(':')[2] for suite in test['suite']} & SUITES]
     builds.build()
-    builds.build('', *dict.fromkeys(wanted))
+    builds.build('', *builds.files_needed_by(tests, folder), *([UNCONTROLLED] if is_double else []))
 
 
 @functools.cache

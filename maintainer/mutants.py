@@ -223,10 +223,8 @@ class Build:
                  if f"mtldl:{suite}" in test["suite"] and re.match(name, test["name"])]
         if not tests:
             raise Mistake("there are no tests over the double")
-        files = {target["id"]: target["filename"]
-                 for target in builds.introspect(self.folder, "targets")}
-        run(["ninja", *sorted({os.path.relpath(path, self.folder) for test, _ in tests
-                               for name in test["depends"] for path in files[name]})], self.folder)
+        run(["ninja", *builds.files_needed_by([test for test, _ in tests], self.folder)],
+            self.folder)
         for test, uses in tests:
             yield Test(Path(test["name"]).stem.removeprefix("test-"), test["cmd"], test["env"],
                        uses or [os.path.relpath(test["cmd"][0], self.folder)])
