@@ -549,11 +549,13 @@ mtl_strided_view_export_dlpack (MtlStridedView  *self,
                                 MtlDevice       *device,
                                 GError         **error)
 {
+  g_autoptr (MtlViewUse) use G_GNUC_UNUSED = NULL;
   DLManagedTensorVersioned *managed;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
+  use = mtl_view_use_begin (self);
   managed = mtl_strided_view_to_dlpack (self, flags, device, error);
   if (managed == NULL)
     return NULL;
