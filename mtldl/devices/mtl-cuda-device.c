@@ -323,6 +323,21 @@ mtl_cuda_device_compare_elements (MtlDevice           *device,
 }
 
 static gboolean
+mtl_cuda_device_tally_tiles (MtlDevice       *device,
+                             const MtlTiles  *tiles,
+                             gint64           first,
+                             gint64           n,
+                             MtlElementType   type,
+                             MtlTally        *tallies,
+                             gboolean        *is_done,
+                             GCancellable    *cancellable,
+                             GError         **error)
+{
+  return mtl_cuda_tally_tiles (get_context (device), tiles, first, n, type, tallies, is_done,
+                               cancellable, error);
+}
+
+static gboolean
 mtl_cuda_device_reaches_memory_of (MtlDevice      *device,
                                    MtlDevice      *other,
                                    MtlStorageMode  mode)
@@ -632,6 +647,7 @@ mtl_cuda_device_class_init (MtlCudaDeviceClass *klass)
   device_class->copy_elements = mtl_cuda_device_copy_elements;
   device_class->fill_elements = mtl_cuda_device_fill_elements;
   device_class->compare_elements = mtl_cuda_device_compare_elements;
+  device_class->tally_tiles = mtl_cuda_device_tally_tiles;
   device_class->reaches_memory_of = mtl_cuda_device_reaches_memory_of;
   device_class->synchronize = mtl_cuda_device_synchronize;
   device_class->new_stream = mtl_cuda_device_new_stream;

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "mtl-cuda-context-private.h"
-#include "mtl-number-private.h"
-#include "mtl-strided-copy-private.h"
+#include "mtl-tally-private.h"
 
 G_BEGIN_DECLS
 
@@ -32,5 +31,16 @@ gboolean mtl_cuda_compare_elements (MtlCudaContext      *context,
                                     gboolean            *is_done,
                                     GCancellable        *cancellable,
                                     GError             **error);
+
+/* Computes tallies as mtl_cuda_plan_tally() does, and waits for them. */
+gboolean mtl_cuda_tally_tiles (MtlCudaContext  *context,
+                               const MtlTiles  *tiles,
+                               gint64           first,
+                               gint64           n,
+                               MtlElementType   type,
+                               MtlTally        *tallies,
+                               gboolean        *is_done,
+                               GCancellable    *cancellable,
+                               GError         **error);
 
 G_END_DECLS

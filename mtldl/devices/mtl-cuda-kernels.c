@@ -7,7 +7,7 @@
 #include "mtl-cuda-copy-private.h"
 #include "mtl-cuda-memory-private.h"
 #include "mtl-cuda-plan-private.h"
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 
 #define RESOURCE_PATH "/org/mtldl/cuda-kernels/"
 
@@ -184,7 +184,8 @@ copy_without_kernels (MtlCudaWork       *work,
   return FALSE;
 }
 
-/* Returns whether a plan was carried out. If the driver has no compiler, that is no error. */
+/* Returns whether a plan was carried out. If the driver has no compiler, or there is no kernel for
+ * such elements, that is no error. */
 static gboolean
 end_plan (MtlCudaContext *context,
           gboolean        succeeded,
@@ -195,6 +196,12 @@ end_plan (MtlCudaContext *context,
   *is_done = succeeded;
   if (succeeded || (local_error == NULL && g_atomic_int_get (&context->lacks_compiler)))
     return TRUE;
+
+  if (g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
+    {
+      g_error_free (local_error);
+      return TRUE;
+    }
 
   g_propagate_error (error, local_error);
   return FALSE;
@@ -289,12 +296,6 @@ run_compare (MtlCudaWork         *work,
     return FALSE;
 
   succeeded = mtl_cuda_plan_compare (a, b, tolerance, (guintptr) word, launch, work, &local_error);
-  if (g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
-    {
-      g_clear_error (&local_error);
-      return TRUE;
-    }
-
   return end_plan (work->context, succeeded, local_error, is_done, error);
 }
 
@@ -333,4 +334,67 @@ mtl_cuda_compare_elements (MtlCudaContext      *context,
   mtl_cuda_work_free (&work, word);
   *are_close = succeeded && differ == 0;
   return succeeded;
+}
+
+/* The results are in the device's memory first. */
+static gboolean
+run_tallies (MtlCudaWork     *work,
+             MtlCudaTally    *results,
+             const MtlTiles  *tiles,
+             gint64           first,
+             gint64           n,
+             MtlElementType   type,
+             gboolean        *is_done,
+             GCancellable    *cancellable,
+             GError         **error)
+{
+  gsize size = n * sizeof *results;
+  gpointer memory = mtl_cuda_work_allocate (work, size, error);
+  GError *local_error = NULL;
+  gboolean succeeded;
+
+  if (memory == NULL)
+    return FALSE;
+
+  succeeded = mtl_cuda_plan_tally (tiles, first, n, type, (guintptr) memory, launch, work,
+                                   &local_error);
+  succeeded = end_plan (work->context, succeeded, local_error, is_done, error)
+              && (!*is_done
+                  || mtl_cuda_copy (work->context, results, MTL_STORAGE_MODE_HOST, memory,
+                                    MTL_STORAGE_MODE_PRIVATE, size, cancellable, error));
+  mtl_cuda_work_free (work, memory);
+  return succeeded;
+}
+
+gboolean
+mtl_cuda_tally_tiles (MtlCudaContext  *context,
+                      const MtlTiles  *tiles,
+                      gint64           first,
+                      gint64           n,
+                      MtlElementType   type,
+                      MtlTally        *tallies,
+                      gboolean        *is_done,
+                      GCancellable    *cancellable,
+                      GError         **error)
+{
+  g_auto (MtlCudaWork) work = { { NULL } };
+  g_autofree MtlCudaTally *results = NULL;
+
+  *is_done = FALSE;
+  if (g_atomic_int_get (&context->lacks_compiler))
+    return TRUE;
+
+  results = g_try_new (MtlCudaTally, n);
+  if (results == NULL)
+    return mtl_set_no_memory (n * sizeof *results, error);
+
+  if (!mtl_cuda_work_begin (&work, context, error)
+      || !mtl_cuda_work_check_runs (&work, "compute statistics", error)
+      || !run_tallies (&work, results, tiles, first, n, type, is_done, cancellable, error))
+    return FALSE;
+
+  if (*is_done)
+    for (gint64 i = 0; i < n; i++)
+      mtl_cuda_tally_get (&results[i], &tallies[i]);
+  return TRUE;
 }

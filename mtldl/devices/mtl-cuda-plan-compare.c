@@ -181,6 +181,8 @@ launch_tallies (const MtlCudaJob     *job,
 
 gboolean
 mtl_cuda_plan_tally (const MtlTiles     *tiles,
+                     gint64              first,
+                     guint32             n,
                      MtlElementType      type,
                      guint64             results,
                      MtlCudaLaunchFunc   func,
@@ -188,7 +190,7 @@ mtl_cuda_plan_tally (const MtlTiles     *tiles,
                      GError            **error)
 {
   const MtlCudaJob job = { .func = func, .data = data, .error = error };
-  MtlCudaTallies params = { .n_axes = tiles->n_axes };
+  MtlCudaTallies params = { .first_tile = first, .n_tiles = n, .n_axes = tiles->n_axes };
   MtlCudaLayout layout = {
     .n_axes = 0,
     .dest = results,
@@ -196,8 +198,7 @@ mtl_cuda_plan_tally (const MtlTiles     *tiles,
   };
   guint64 alignment = layout.source;
 
-  if (type.code == kDLComplex || tiles->n_tiles > G_MAXINT32
-      || tiles->n_axes > MTL_CUDA_MAX_AXES)
+  if (type.code == kDLComplex || tiles->n_axes > MTL_CUDA_MAX_AXES)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                    "A GPU computes statistics of real numbers along at most %d axes",
@@ -206,7 +207,6 @@ mtl_cuda_plan_tally (const MtlTiles     *tiles,
     }
 
   set_kind (&params, type);
-  params.n_tiles = tiles->n_tiles;
   for (guint i = 0; i < tiles->n_axes; i++)
     {
       params.axes[i].extent = tiles->axes[i].extent;

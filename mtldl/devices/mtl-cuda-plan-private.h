@@ -59,11 +59,13 @@ gboolean mtl_cuda_plan_compare (const MtlStrided    *a,
                                 gpointer             data,
                                 GError             **error);
 
-/* Computes the statistics of tiles, whose data are an address of the GPU. Writes an MtlCudaTally
+/* Computes the statistics of n tiles, whose data are an address of the GPU. Writes an MtlCudaTally
  * for each to the address `results`, in the order of the tiles. `type` is that of the elements, and
  * the tiles are of the type that mtl_tally_get_number_type() returns for it. NOT_SUPPORTED for
  * complex numbers. */
 gboolean mtl_cuda_plan_tally   (const MtlTiles     *tiles,
+                                gint64              first,
+                                guint32             n,
                                 MtlElementType      type,
                                 guint64             results,
                                 MtlCudaLaunchFunc   func,

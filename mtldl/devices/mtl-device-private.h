@@ -5,6 +5,7 @@
 #include "mtl-device.h"
 #include "mtl-number-private.h"
 #include "mtl-strided-copy-private.h"
+#include "mtl-tally-private.h"
 
 G_BEGIN_DECLS
 
@@ -180,6 +181,17 @@ struct _MtlDeviceClass
                                       const MtlStrided    *b,
                                       const MtlTolerance  *tolerance,
                                       gboolean            *are_close,
+                                      gboolean            *is_done,
+                                      GCancellable        *cancellable,
+                                      GError             **error);
+
+  /* Computes the tallies of n tiles of elements of a type, as mtl_tally_of_tiles() does. */
+  gboolean (* tally_tiles)           (MtlDevice           *self,
+                                      const MtlTiles      *tiles,
+                                      gint64               first,
+                                      gint64               n,
+                                      MtlElementType       type,
+                                      MtlTally            *tallies,
                                       gboolean            *is_done,
                                       GCancellable        *cancellable,
                                       GError             **error);

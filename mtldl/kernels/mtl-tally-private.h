@@ -19,6 +19,23 @@ gboolean mtl_tally_add_strided (MtlTally          *self,
                                 const MtlMonitor  *monitor,
                                 GError           **error);
 
+/* Computes the tallies of n tiles. FALSE without an error if it cannot do that. */
+typedef gboolean (* MtlTallyTilesFunc) (const MtlTiles  *tiles,
+                                        gint64           first,
+                                        gint64           n,
+                                        MtlTally        *tallies,
+                                        gpointer         data,
+                                        GError         **error);
+
+/* The same with the tallies of somebody else, who reaches the elements; there is at least one.
+ * On failure nothing was added. */
+gboolean mtl_tally_add_strided_by (MtlTally           *self,
+                                   const MtlStrided   *strided,
+                                   MtlTallyTilesFunc   func,
+                                   gpointer            data,
+                                   const MtlMonitor   *monitor,
+                                   GError            **error);
+
 /* The limits, of numbers of a kernel. */
 MtlNumber mtl_tally_key_to_number (gint64            key,
                                    MtlElementType    number_type);

@@ -132,6 +132,13 @@ pairwise_sum_get (const PairwiseSum *self,
       mtl_tally_add (sum, &self->sums[i]);
 }
 
+/* Depends on the layout alone, as the sum does. */
+static gint64
+get_tiles_per_piece (const MtlTiles *tiles)
+{
+  return MAX (PIECE_BYTES / MTL_TILE_BYTES, (tiles->n_tiles - 1) / MAX_PIECES + 1);
+}
+
 typedef struct
 {
   const MtlTiles *tiles;
@@ -283,11 +290,90 @@ mtl_tally_add_strided (MtlTally          *self,
   mtl_tiles_init (&tiles, strided, type);
   work.tiles = &tiles;
   work.func = get_func (type);
-  work.tiles_per_piece = MAX (PIECE_BYTES / MTL_TILE_BYTES,
-                              (tiles.n_tiles - 1) / MAX_PIECES + 1);
+  work.tiles_per_piece = get_tiles_per_piece (&tiles);
   if (!run (&work, &sum, monitor, error))
     return FALSE;
 
+  repeat (&sum, tiles.n_repeats);
+  mtl_tally_add (self, &sum);
+  return TRUE;
+}
+
+/* Tallies of tiles in their order, added up as the pieces of threads are. */
+typedef struct
+{
+  PairwiseSum pieces;
+  PairwiseSum piece;
+  guint64 tiles_per_piece;
+} TileSum;
+
+static void
+tile_sum_end_piece (TileSum *self)
+{
+  MtlTally sum;
+
+  pairwise_sum_get (&self->piece, &sum);
+  pairwise_sum_add (&self->pieces, &sum);
+  self->piece.n = 0;
+}
+
+static void
+tile_sum_add (TileSum        *self,
+              const MtlTally *tallies,
+              gint64          n)
+{
+  for (gint64 i = 0; i < n; i++)
+    {
+      pairwise_sum_add (&self->piece, &tallies[i]);
+      if (self->piece.n == self->tiles_per_piece)
+        tile_sum_end_piece (self);
+    }
+}
+
+static void
+tile_sum_get (TileSum  *self,
+              MtlTally *sum)
+{
+  if (self->piece.n > 0)
+    tile_sum_end_piece (self);
+  pairwise_sum_get (&self->pieces, sum);
+}
+
+#define TILES_AT_ONCE 65536
+
+gboolean
+mtl_tally_add_strided_by (MtlTally           *self,
+                          const MtlStrided   *strided,
+                          MtlTallyTilesFunc   func,
+                          gpointer            data,
+                          const MtlMonitor   *monitor,
+                          GError            **error)
+{
+  g_autofree MtlTally *tallies = NULL;
+  TileSum tile_sum = { .pieces.n = 0 };
+  gint64 n_at_once, n;
+  MtlTiles tiles;
+  MtlTally sum;
+
+  mtl_tiles_init (&tiles, strided, mtl_tally_get_number_type (strided->type));
+  tile_sum.tiles_per_piece = get_tiles_per_piece (&tiles);
+  n_at_once = MIN (tiles.n_tiles, TILES_AT_ONCE);
+  tallies = g_try_new (MtlTally, n_at_once);
+  if (tallies == NULL)
+    return mtl_set_no_memory (n_at_once * sizeof (MtlTally), error);
+
+  for (gint64 first = 0; first < tiles.n_tiles; first += n)
+    {
+      n = MIN (n_at_once, tiles.n_tiles - first);
+      if (!mtl_monitor_check (monitor, error)
+          || !func (&tiles, first, n, tallies, data, error))
+        return FALSE;
+
+      tile_sum_add (&tile_sum, tallies, n);
+      mtl_monitor_report (monitor, first + n, tiles.n_tiles, mtl_tiles_count_bytes (&tiles));
+    }
+
+  tile_sum_get (&tile_sum, &sum);
   repeat (&sum, tiles.n_repeats);
   mtl_tally_add (self, &sum);
   return TRUE;

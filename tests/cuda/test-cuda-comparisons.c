@@ -6,20 +6,6 @@
 
 #include "drawn-views.h"
 
-static const MtlDType dtypes[] = {
-  MTL_DTYPE_BOOL,     MTL_DTYPE_INT8,      MTL_DTYPE_INT16,    MTL_DTYPE_INT32,
-  MTL_DTYPE_INT64,    MTL_DTYPE_UINT8,     MTL_DTYPE_UINT16,   MTL_DTYPE_UINT32,
-  MTL_DTYPE_UINT64,   MTL_DTYPE_INT4,      MTL_DTYPE_UINT2,    MTL_DTYPE_FLOAT16,
-  MTL_DTYPE_FLOAT32,  MTL_DTYPE_FLOAT64,   MTL_DTYPE_BFLOAT16, MTL_DTYPE_COMPLEX64,
-  MTL_DTYPE_COMPLEX128, MTL_DTYPE_FLOAT8_E4M3FN, MTL_DTYPE_FLOAT8_E5M2, MTL_DTYPE_FLOAT4_E2M1FN,
-};
-
-static MtlDType
-pick_dtype (void)
-{
-  return dtypes[pick (0, G_N_ELEMENTS (dtypes) - 1)];
-}
-
 static MtlStridedView *
 copy_as (MtlStridedView *view,
          MtlDType        dtype)
@@ -32,31 +18,6 @@ copy_as (MtlStridedView *view,
   g_assert_no_error (error);
   return copy;
 }
-
-/* Views of the same part of both: one on the host and one on the device */
-typedef struct
-{
-  MtlStridedView *host;
-  MtlStridedView *device;
-} Pair;
-
-static Pair
-pair_new (MtlStridedView *host,
-          const char     *text)
-{
-  g_autoptr (MtlStridedView) device = to_gpu (host);
-
-  return (Pair) { slice (host, text), slice (device, text) };
-}
-
-static void
-pair_clear (Pair *pair)
-{
-  g_clear_object (&pair->host);
-  g_clear_object (&pair->device);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pair, pair_clear)
 
 static gboolean
 compare (MtlStridedView  *a,
@@ -75,8 +36,8 @@ compare (MtlStridedView  *a,
 }
 
 static gboolean
-check (const Pair      *a,
-       const Pair      *b,
+check (const ViewPair  *a,
+       const ViewPair  *b,
        double           tolerance,
        MtlCompareFlags  flags)
 {
@@ -85,10 +46,6 @@ check (const Pair      *a,
   g_assert_cmpint (compare (a->device, b->device, tolerance, flags), ==, expected);
   return expected;
 }
-
-static const char *const slices[] = {
-  "...", "::2, 1:", "::-1, ::-3", "1:, ::-1", "2, :", ":, 0", "..., None, ::4",
-};
 
 /* Mostly conversions of the same elements, of which one may be another. */
 static void
@@ -99,18 +56,18 @@ test_random (void)
   for (int i = 0; i < 400; i++)
     {
       const gint64 shape[] = { pick (3, 40), pick (3, 40) };
-      const char *part = slices[pick (0, G_N_ELEMENTS (slices) - 1)];
+      const char *part = pick_slice ();
       double tolerance = happens (50) ? 0 : 0.3;
       MtlCompareFlags flags = happens (70) ? MTL_COMPARE_FLAGS_EQUAL_NAN : 0;
       g_autoptr (MtlStridedView) first = draw_view (pick_dtype (), shape, 2);
       MtlDType dtype = happens (50) ? mtl_strided_view_get_dtype (first) : pick_dtype ();
       g_autoptr (MtlStridedView) second = copy_as (first, dtype);
-      g_auto (Pair) a = pair_new (first, part);
-      g_auto (Pair) b = { NULL };
+      g_auto (ViewPair) a = view_pair_new (first, part);
+      g_auto (ViewPair) b = { NULL };
 
       if (happens (30))
         ((guint8 *) mtl_strided_view_get_data (second))[pick (0, shape[1] / 4)] ^= 1;
-      b = pair_new (second, part);
+      b = view_pair_new (second, part);
       *(check (&a, &b, tolerance, flags) ? &n_same : &n_different) += 1;
     }
 
@@ -124,16 +81,16 @@ static void
 test_last_element (void)
 {
   g_autoptr (MtlStridedView) first = host_zeros (MTL_DTYPE_FLOAT32, DIMS (1, 300001));
-  g_auto (Pair) a = pair_new (first, "...");
+  g_auto (ViewPair) a = view_pair_new (first, "...");
 
   for (int i = 0; i < 3; i++)
     {
       g_autoptr (MtlStridedView) second = host_zeros (MTL_DTYPE_FLOAT32, DIMS (1, 300001));
-      g_auto (Pair) b = { NULL };
+      g_auto (ViewPair) b = { NULL };
 
       if (i > 0)
         ((float *) mtl_strided_view_get_data (second))[i == 1 ? 0 : 300000] = 1;
-      b = pair_new (second, "...");
+      b = view_pair_new (second, "...");
       g_assert_cmpint (check (&a, &b, 0, 0), ==, i == 0);
     }
 }
@@ -160,7 +117,7 @@ static void
 test_on_gpu (void)
 {
   g_autoptr (MtlStridedView) host = draw_view (MTL_DTYPE_INT32, DIMS (500, 700));
-  g_auto (Pair) pair = pair_new (host, "::-1, 1::2");
+  g_auto (ViewPair) pair = view_pair_new (host, "::-1, 1::2");
   unsigned n_launches = dbl.calls ("cuLaunchKernel");
   unsigned n_copies = dbl.calls ("cuMemcpyAsync");
 

@@ -652,6 +652,17 @@ compare_elements (Stage   *stage,
   return mtl_strided_view_array_equal (view, view, 0, NULL, error);
 }
 
+static gboolean
+summarize_elements (Stage   *stage,
+                    GError **error)
+{
+  g_autoptr (MtlStridedView) view = view_of (stage, PRIVATE, 3, 2, 1);
+  g_autoptr (MtlStatistics) statistics =
+    mtl_strided_view_compute_statistics (view, NULL, NULL, NULL, error);
+
+  return statistics != NULL;
+}
+
 static const Scenario scenarios[] = {
   { "allocate/private", allocate_private },
   { "allocate/shared", allocate_shared },
@@ -682,6 +693,7 @@ static const Scenario scenarios[] = {
   { "elements/copy", copy_elements },
   { "elements/copy-from-host", copy_elements_from_host, TRUE },
   { "elements/compare", compare_elements, TRUE },
+  { "elements/statistics", summarize_elements, TRUE },
   { "elements/convert", convert },
   { "move/to-device", move_to_device },
   { "move/to-other-device", move_to_other_device },

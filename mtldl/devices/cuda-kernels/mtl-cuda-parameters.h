@@ -174,12 +174,14 @@ typedef struct
 {
   unsigned long long extent;
   long long step;
+  unsigned long long n_parts;
   unsigned int part; /* elements of a tile */
-  unsigned int n_parts;
+  unsigned int unused;
 } MtlCudaTallyAxis;
 
 typedef struct
 {
+  unsigned long long first_tile;
   unsigned int n_tiles;
   unsigned int n_axes;
   unsigned int kind;

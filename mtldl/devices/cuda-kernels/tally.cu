@@ -79,11 +79,13 @@ DEVICE void
 set_up_tile (const MtlCudaTallies &p,
              TileState            *tile,
              u64                   address,
-             u32                   index)
+             u32                   number)
 {
+  u64 index = p.first_tile + number;
+
   tile->n = 0;
   tile->is_measured = false;
-  if (index >= p.n_tiles)
+  if (number >= p.n_tiles)
     return;
 
   tile->n = 1;
@@ -92,7 +94,7 @@ set_up_tile (const MtlCudaTallies &p,
   for (u32 k = p.n_axes; k-- > 0;)
     {
       const MtlCudaTallyAxis &axis = p.axes[k];
-      const u64 first = (u64) (index % axis.n_parts) * axis.part, left = axis.extent - first;
+      const u64 first = index % axis.n_parts * axis.part, left = axis.extent - first;
 
       index /= axis.n_parts;
       tile->address += first * axis.step;
