@@ -183,6 +183,21 @@ def build_site():
     builds.build_reference()
 
 
+def check_cuda_toolkits(check):
+    """The declarations of the driver are NVIDIA's, and its assembler takes the kernels."""
+    builds.need('to compile kernels for CUDA', 'clang-19')
+    folder = builds.venv('cuda-toolkits').parent.parent
+    headers = sorted(folder.rglob('cuda.h'))
+    if not headers:
+        raise Failed(f'The search for cuda.h below {folder}')
+    for header in headers:
+        for compiler in ('gcc', builds.CLANG):
+            builds.run([compiler, '-std=gnu11', '-fsyntax-only', '-Wall', '-Werror',
+                        f'-I{header.parent}', f'-I{ROOT}/mtldl/devices',
+                        'tests/cuda/abi-check.c'])
+    builds.run([PYTHON, 'maintainer/cuda-kernels.py', '--check', '--ptxas', folder])
+
+
 def build_for_macos(check):
     folders = []
     for name in ('macos-aarch64', 'macos-x86_64'):
@@ -291,6 +306,8 @@ CHECKS = [
           pytest('tests/cuda tests/bench/test_cuda_benchmark.py', **CUDA_DOUBLE), LINUX),
     Check(DEEP, 'cuda', 'cuda-run', 'The command for GPUs, over the double without its controls',
           script('maintainer/cuda.py --double'), LINUX),
+    Check(DEEP, 'cuda', 'cuda-toolkits', "NVIDIA's header and assembler", check_cuda_toolkits,
+          LINUX),
     Check(QUICK, 'cli', 'cli', 'The command', pytest('tests/cli', without='peers'), LINUX),
     Check(QUICK, 'metal', 'metal', 'The Metal device, over the double',
           meson('structure own-devices c-on-device', 'metal'), LINUX),
