@@ -125,7 +125,8 @@ def make_files(texts):
 def find_outdated(files):
     there = {path.name: path.read_text() for pattern in ('*.ptx', '*.xml')
              for path in FOLDER.glob(pattern)}
-    return sorted(name for name in there.keys() | files.keys() if there.get(name) != files.get(name))
+    return sorted(name for name in there.keys() | files.keys()
+                  if there.get(name) != files.get(name))
 
 
 def write(files):

@@ -48,7 +48,8 @@ struct _MtlStream
 {
   GObject parent_instance;
 
-  MtlDevice *device; /* NULL until the stream is initialized */
+  MtlDevice *device;    /* NULL until the stream is initialized */
+  MtlDevice *requested; /* may be NULL, and is from then on */
   guint64 handle;
   gboolean is_own; /* created for this object */
 };
@@ -63,7 +64,10 @@ enum
 
 static GParamSpec *props[N_PROPS];
 
-G_DEFINE_FINAL_TYPE (MtlStream, mtl_stream, G_TYPE_OBJECT)
+static void initable_iface_init (GInitableIface *iface);
+
+G_DEFINE_FINAL_TYPE_WITH_CODE (MtlStream, mtl_stream, G_TYPE_OBJECT,
+                               G_IMPLEMENT_INTERFACE (G_TYPE_INITABLE, initable_iface_init))
 
 static void
 mtl_stream_finalize (GObject *object)
@@ -73,6 +77,7 @@ mtl_stream_finalize (GObject *object)
   if (self->device != NULL)
     MTL_DEVICE_GET_CLASS (self->device)->free_stream (self->device, self->handle, self->is_own);
   g_clear_object (&self->device);
+  g_clear_object (&self->requested);
 
   G_OBJECT_CLASS (mtl_stream_parent_class)->finalize (object);
 }
@@ -99,6 +104,18 @@ mtl_stream_get_property (GObject    *object,
 }
 
 static void
+mtl_stream_set_property (GObject      *object,
+                         guint         prop_id,
+                         const GValue *value,
+                         GParamSpec   *pspec)
+{
+  if (prop_id == PROP_DEVICE)
+    MTL_STREAM (object)->requested = g_value_dup_object (value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+}
+
+static void
 mtl_stream_class_init (MtlStreamClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -106,15 +123,20 @@ mtl_stream_class_init (MtlStreamClass *klass)
 
   object_class->finalize = mtl_stream_finalize;
   object_class->get_property = mtl_stream_get_property;
+  object_class->set_property = mtl_stream_set_property;
 
   /**
    * MtlStream:device: (getter get_device)
    *
    * The device of the stream.
    *
+   * Without one, the stream is of the default device.
+   *
    * Since: 1.0
    */
-  props[PROP_DEVICE] = g_param_spec_object ("device", NULL, NULL, MTL_TYPE_DEVICE, flags);
+  props[PROP_DEVICE] =
+    g_param_spec_object ("device", NULL, NULL, MTL_TYPE_DEVICE,
+                         flags | G_PARAM_WRITABLE | G_PARAM_CONSTRUCT_ONLY);
 
   /**
    * MtlStream:handle: (getter get_handle)
@@ -134,19 +156,6 @@ mtl_stream_init (MtlStream *self)
 {
 }
 
-static MtlStream *
-stream_new (MtlDevice *device,
-            guint64    handle,
-            gboolean   is_own)
-{
-  MtlStream *self = g_object_new (MTL_TYPE_STREAM, NULL);
-
-  self->device = g_object_ref (device);
-  self->handle = handle;
-  self->is_own = is_own;
-  return self;
-}
-
 static gboolean
 check_has_streams (MtlDevice  *device,
                    GError    **error)
@@ -159,7 +168,45 @@ check_has_streams (MtlDevice  *device,
   return FALSE;
 }
 
-/* Bindings can create an object without a stream. */
+static gboolean
+mtl_stream_initable_init (GInitable     *initable,
+                          GCancellable  *cancellable,
+                          GError       **error)
+{
+  MtlStream *self = MTL_STREAM (initable);
+  MtlDevice *device = self->requested != NULL ? self->requested : mtl_device_get_default ();
+
+  if (self->device != NULL)
+    return TRUE;
+
+  if (!check_has_streams (device, error)
+      || !MTL_DEVICE_GET_CLASS (device)->new_stream (device, &self->handle, error))
+    return FALSE;
+
+  self->device = g_object_ref (device);
+  self->is_own = TRUE;
+  g_clear_object (&self->requested);
+  return TRUE;
+}
+
+static void
+initable_iface_init (GInitableIface *iface)
+{
+  iface->init = mtl_stream_initable_init;
+}
+
+static MtlStream *
+stream_new_for_others (MtlDevice *device,
+                       guint64    handle)
+{
+  MtlStream *self = g_object_new (MTL_TYPE_STREAM, NULL);
+
+  self->device = g_object_ref (device);
+  self->handle = handle;
+  return self;
+}
+
+/* A bare g_object_new() creates an object without a stream. */
 static gboolean
 check_has_stream (MtlStream  *self,
                   GError    **error)
@@ -174,7 +221,7 @@ check_has_stream (MtlStream  *self,
 
 /**
  * mtl_stream_new: (constructor)
- * @device: a device
+ * @device: (nullable): a device, or %NULL for the default device
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a stream for the program's own work.
@@ -197,15 +244,9 @@ MtlStream *
 mtl_stream_new (MtlDevice  *device,
                 GError    **error)
 {
-  guint64 handle;
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
-  g_return_val_if_fail (MTL_IS_DEVICE (device), NULL);
-
-  if (!check_has_streams (device, error)
-      || !MTL_DEVICE_GET_CLASS (device)->new_stream (device, &handle, error))
-    return NULL;
-
-  return stream_new (device, handle, TRUE);
+  return g_initable_new (MTL_TYPE_STREAM, NULL, error, "device", device, NULL);
 }
 
 /**
@@ -238,7 +279,7 @@ mtl_stream_new_for_device (MtlDevice  *device,
       || !klass->wrap_stream (device, handle, error))
     return NULL;
 
-  return stream_new (device, handle, FALSE);
+  return stream_new_for_others (device, handle);
 }
 
 /**
@@ -277,7 +318,7 @@ mtl_stream_new_for_handle (guint64     handle,
       || !MTL_DEVICE_GET_CLASS (device)->wrap_stream (device, handle, error))
     return NULL;
 
-  return stream_new (device, handle, FALSE);
+  return stream_new_for_others (device, handle);
 }
 
 /**

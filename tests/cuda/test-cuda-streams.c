@@ -110,6 +110,7 @@ test_new (void)
   for (int i = 0; i < n_gpus; i++)
     {
       MtlStream *stream = new_stream (i);
+      MtlDevice *device;
       CuContext context;
 
       g_assert_true (mtl_stream_get_device (stream) == get_cuda (i));
@@ -117,9 +118,10 @@ test_new (void)
       g_assert_true (get_handle (stream) != own_stream (i));
       MUST (cu.cuStreamGetCtx (get_handle (stream), &context));
       g_assert_true (context == contexts[i]);
-      assert_property (stream, "device", MtlDevice *, mtl_stream_get_device);
+      g_object_get (stream, "device", &device, NULL);
+      g_assert_true (device == get_cuda (i));
+      g_object_unref (device);
       assert_property (stream, "handle", guint64, mtl_stream_get_handle);
-      g_object_unref (mtl_stream_get_device (stream)); /* the property's reference */
       g_assert_finalize_object (stream);
     }
 }

@@ -124,14 +124,15 @@ testModes('DLPack carries the memory', mode => {
 
 test('a stream describes itself', () => {
     const own = Mtl.Stream.new_for_device(gpu);
-    const stream = Mtl.Stream.new(gpu);
+    const stream = new Mtl.Stream({device: gpu});
     const same = Mtl.Stream.new_for_handle(stream.get_handle(), gpu);
 
-    ok(own.get_device() === gpu && stream.device === gpu);
+    ok(own.get_device() === gpu && stream.get_device() === gpu && stream.device === gpu);
     ok(own.get_handle() === Mtl.Stream.new_for_device(gpu).handle);
     ok(same.handle === stream.handle && stream.handle !== own.handle && stream.handle > 2);
     throwsMtl('INVALID_ARGUMENT', 0, () => Mtl.Stream.new_for_handle(0, gpu));
     throwsMtl('NOT_SUPPORTED', [], () => Mtl.Stream.new(host));
+    throwsMtl('NOT_SUPPORTED', [], () => new Mtl.Stream({device: host}));
 });
 
 test('work is done in a stream', () => {

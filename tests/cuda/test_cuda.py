@@ -4,6 +4,7 @@
 import asyncio
 import ctypes
 import itertools
+import pickle
 import re
 import threading
 
@@ -500,8 +501,11 @@ def test_what_is_not_a_stream():
         with pytest.raises(NotImplementedError) as info:
             make(HOST)
         assert error_code(info) == Mtl.Error.NOT_SUPPORTED
-    with pytest.raises(AttributeError, match="CUDA"):
-        Mtl.Stream().__cuda_stream__()
+    assert Mtl.Stream(device=GPU).get_device() is GPU
+    with pytest.raises(NotImplementedError):
+        Mtl.Stream(device=HOST)
+    with pytest.raises(TypeError, match="Stream"):
+        pickle.dumps(Mtl.Stream.new(GPU))
 
 
 def test_work_in_a_stream(mode):

@@ -1042,7 +1042,8 @@ function _watchReturned() {
         _wrap(Mtl.TensorFile.prototype, name, _releaseReturned);
 }
 
-// new Mtl.Buffer({size, device, storage_mode}) and new Mtl.Event({device}) are ready, or throw.
+// The objects of new Mtl.Buffer({size, device, storage_mode}), new Mtl.Event({device}) and
+// new Mtl.Stream({device}) are ready, or their constructors throw.
 function _initializeObjects(prototype) {
     const {_init: construct} = prototype;
 
@@ -1075,4 +1076,5 @@ function _init() {
     Mtl.Device._classInit = _refuseDerivation;
     _initializeObjects(Mtl.Buffer.prototype);
     _initializeObjects(Mtl.Event.prototype);
+    _initializeObjects(Mtl.Stream.prototype);
 }

@@ -13,8 +13,8 @@ from gi._gi import FunctionInfo
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from . import (_mtl, _mtl_array_interface, _mtl_cuda, _mtl_dtype, _mtl_files, _mtl_methods, _mtl_numpy,
-               _mtl_pickle, _mtl_statistics)
+from . import (_mtl, _mtl_array_interface, _mtl_cuda, _mtl_dtype, _mtl_files, _mtl_methods,
+               _mtl_numpy, _mtl_pickle, _mtl_statistics)
 from ._mtl_asview import asview, view_of_assigned, view_of_values
 from ._mtl_async import awaitable
 from ._mtl_create import arange, array, empty, full, ones, zeros
@@ -28,8 +28,9 @@ from ._mtl_pickle import pickle_by_path
 
 Mtl = get_introspection_module("Mtl")
 
-__all__ = ["arange", "array", "asstream", "asview", "dtype_from_string", "empty", "from_dlpack", "full", "load",
-           "mpi_datatype", "ones", "pickle_by_path", "save", "set_max_threads", "zeros"]
+__all__ = ["arange", "array", "asstream", "asview", "dtype_from_string", "empty", "from_dlpack",
+           "full", "load", "mpi_datatype", "ones", "pickle_by_path", "save", "set_max_threads",
+           "zeros"]
 
 Buffer = Mtl.Buffer
 Device = Mtl.Device
@@ -43,8 +44,8 @@ def _name_of(cls):
 
 
 def make_pythonic(holder, converters={}, special={}):
-    """Wraps the functions of a class, or of another namespace, as pythonic() does. `special` are the
-    converters that a function has instead, by its name."""
+    """Wraps the functions of a class, or of another namespace, as pythonic() does. `special` are
+    the converters that a function has instead, by its name."""
     is_class = isinstance(holder, type)
     label = _name_of(holder) if is_class else holder.__name__.rpartition(".")[2]
     for name in list(vars(holder)) if is_class else dir(holder):
@@ -72,8 +73,8 @@ _CONVERTERS = {f"{name}{suffix}": {"StridedView": view_of_values, "Device": _dev
                for name in ("all_close", "array_equal", "copy_scaled_from", "to_device")
                for suffix in ("", "_async")}
 
-for _cls in (Buffer, Device, Mtl.Event, Mtl.Stream, StridedLayout, StridedView, Mtl.DlpackTensor, DType,
-             Mtl.Statistics, Mtl.TensorFile, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
+for _cls in (Buffer, Device, Mtl.Event, Mtl.Stream, StridedLayout, StridedView, Mtl.DlpackTensor,
+             DType, Mtl.Statistics, Mtl.TensorFile, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
     make_pythonic(_cls, special=_CONVERTERS)
 
 _mtl.install(StridedView, Buffer, Device, StridedLayout)
@@ -375,7 +376,7 @@ def _initializing(construct, initialize):
     return __init__
 
 
-for _cls in (Buffer, Mtl.Event):
+for _cls in (Buffer, Mtl.Event, Mtl.Stream):
     _cls.__init__ = _initializing(_cls.__init__, raising(_cls.init))
 Buffer.nbytes = property(lambda self: self.get_size(), doc="The size in bytes.")
 

@@ -98,15 +98,16 @@ def device_of(device):
         kind = getattr(Mtl.DeviceType, name.upper().replace("-", "_"), None)
         if isinstance(kind, Mtl.DeviceType):
             return Mtl.Device.get(kind, int(ordinal))
-    raise TypeError('the device must be a Mtl.Device, "cpu", "cuda:N", "cuda-host", "cuda-managed", '
-                    f'"metal:N" or None, not {reprlib.repr(device)}')
+    raise TypeError('the device must be a Mtl.Device, "cpu", "cuda:N", "cuda-host", '
+                    f'"cuda-managed", "metal:N" or None, not {reprlib.repr(device)}')
 
 
 def completion(name, parameters, converted, enums):
     """Returns a function that completes arguments: parameters with a default can be left out, as
     can a device that comes first. `converted` has a function for each parameter that takes other
-    objects as well, `enums` the enumerations whose members can be named. Also returns how many positional arguments have to be
-    there for it not to be needed but for names, and the types of the first then, or None."""
+    objects as well, `enums` the enumerations whose members can be named. Also returns how many
+    positional arguments have to be there for it not to be needed but for names, and the types of
+    the first then, or None."""
     completed = list(parameters)
     while completed and completed[-1] in _OPTIONAL:
         completed.pop()

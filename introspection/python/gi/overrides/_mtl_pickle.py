@@ -289,5 +289,6 @@ def install():
         cls.__reduce_ex__ = reduce
         cls.__copy__, cls.__deepcopy__ = copy, _deepcopy
     # Such objects would be pickled without their contents.
-    for cls in (Mtl.DlpackTensor, Mtl.Event, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
+    for cls in (Mtl.DlpackTensor, Mtl.Event, Mtl.Stream, Mtl.TensorFileEntry,
+                Mtl.TensorFileBuilder):
         cls.__reduce_ex__ = _refuse
