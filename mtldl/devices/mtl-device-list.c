@@ -50,27 +50,6 @@ find_metal (int ordinal)
            ? g_ptr_array_index (devices, ordinal) : NULL;
 }
 
-/* Reads TYPE or TYPE:ORDINAL, such as cuda:1. The type is a nick of MtlDeviceType, or host. */
-static MtlDevice *
-find_by_name (const char  *name,
-              GError     **error)
-{
-  g_autoptr (GEnumClass) types = g_type_class_ref (MTL_TYPE_DEVICE_TYPE);
-  g_auto (GStrv) words = g_strsplit (name, ":", 2);
-  const GEnumValue *type =
-    g_enum_get_value_by_nick (types, strcmp (words[0], "host") == 0 ? "cpu" : words[0]);
-  guint64 ordinal = 0;
-
-  if (type != NULL
-      && (words[1] == NULL
-          || g_ascii_string_to_unsigned (words[1], 10, 0, G_MAXINT, &ordinal, NULL)))
-    return mtl_device_get (type->value, ordinal, error);
-
-  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "“%s” is not a device: use cpu, cuda:N, cuda-host, cuda-managed or metal:N", name);
-  return NULL;
-}
-
 static MtlDevice *
 choose_default (void)
 {
@@ -80,7 +59,7 @@ choose_default (void)
   MtlDevice *device = NULL;
 
   if (name != NULL && name[0] != '\0')
-    device = find_by_name (name, &error);
+    device = mtl_device_get_by_name (name, &error);
   if (error != NULL)
     g_warning ("MTL_DEVICE is ignored: %s", error->message);
   if (device != NULL)
@@ -95,9 +74,8 @@ choose_default (void)
  * Gets the device that is used if none is specified.
  *
  * This is Metal's default device if there is one, otherwise the host. The
- * environment variable `MTL_DEVICE` can name another one: `cpu` or `host`,
- * `cuda:N`, `cuda-host`, `cuda-managed` or `metal:N`, where `N` is the ordinal.
- * The default device exists as long as the process.
+ * environment variable `MTL_DEVICE` can have the name of another one, see
+ * [func@Mtl.Device.get_by_name]. The default device exists as long as the process.
  *
  * Returns: (transfer none): the default device
  *
@@ -218,4 +196,68 @@ mtl_device_get (MtlDeviceType   device_type,
                  device_type == MTL_DEVICE_TYPE_METAL && mtl_metal_device_get_all () == NULL
                    ? ": this library was built without Metal" : "");
   return device;
+}
+
+static gboolean
+is_word (const char *text,
+         gsize       length,
+         const char *word)
+{
+  return length == strlen (word) && memcmp (text, word, length) == 0;
+}
+
+/* MTL_DEVICE_TYPE_UNKNOWN if there is none */
+static MtlDeviceType
+find_type (const char *name,
+           gsize       length)
+{
+  g_autoptr (GEnumClass) types = g_type_class_ref (MTL_TYPE_DEVICE_TYPE);
+
+  if (is_word (name, length, "host"))
+    return MTL_DEVICE_TYPE_CPU;
+
+  for (guint i = 0; i < types->n_values; i++)
+    if (is_word (name, length, types->values[i].value_nick))
+      return types->values[i].value;
+
+  return MTL_DEVICE_TYPE_UNKNOWN;
+}
+
+/**
+ * mtl_device_get_by_name:
+ * @name: the name: a kind of device and an ordinal, as in `cuda:1`
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets a device by its name: `cpu` or `host`, `cuda:N`, `cuda-host`,
+ * `cuda-managed` or `metal:N`. Without an ordinal it is 0.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @name is not the name of a device
+ * - the errors of [func@Mtl.Device.get]
+ *
+ * Returns: (transfer none): the device
+ *
+ * Since: 1.0
+ */
+MtlDevice *
+mtl_device_get_by_name (const char  *name,
+                        GError     **error)
+{
+  MtlDeviceType type;
+  guint64 ordinal = 0;
+  gsize length;
+
+  g_return_val_if_fail (name != NULL, NULL);
+
+  length = strcspn (name, ":");
+  type = find_type (name, length);
+  if (type != MTL_DEVICE_TYPE_UNKNOWN
+      && (name[length] == '\0'
+          || g_ascii_string_to_unsigned (name + length + 1, 10, 0, G_MAXINT, &ordinal, NULL)))
+    return mtl_device_get (type, ordinal, error);
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "“%s” is not a device: use cpu, cuda:N, cuda-host, cuda-managed or metal:N", name);
+  return NULL;
 }

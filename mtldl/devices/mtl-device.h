@@ -46,6 +46,9 @@ MtlDevice     *mtl_device_get                   (MtlDeviceType    device_type,
                                                  int              ordinal,
                                                  GError         **error);
 MTL_AVAILABLE_IN_1_0
+MtlDevice     *mtl_device_get_by_name           (const char      *name,
+                                                 GError         **error);
+MTL_AVAILABLE_IN_1_0
 MtlDeviceType  mtl_device_get_device_type       (MtlDevice       *self);
 MTL_AVAILABLE_IN_1_0
 int            mtl_device_get_ordinal    (MtlDevice       *self);

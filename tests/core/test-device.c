@@ -151,6 +151,24 @@ test_get (void)
 }
 
 static void
+test_get_by_name (void)
+{
+  static const char *const names[] = { "cpu", "host", "cpu:0", "host:0" };
+  static const char *const wrong[] = {
+    "", ":", "cpu:", "cpu:x", "cpu:-1", "cpu:+0", "cpu: 0", "cpu:0x0", "cpu:0:0", "cpu0", "CPU",
+    "gpu", "unknown", "unknown:0", "cpu:2147483648", "cpu:99999999999999999999",
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
+    g_assert_true (mtl_device_get_by_name (names[i], NULL) == mtl_device_get_host ());
+  for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++)
+    assert_fails (mtl_device_get_by_name (wrong[i], &error), MTL_ERROR_INVALID_ARGUMENT, wrong[i]);
+  assert_fails (mtl_device_get_by_name ("cpu:2147483647", &error), MTL_ERROR_NOT_SUPPORTED,
+                "(1, 2147483647)");
+  assert_fails (mtl_device_get_by_name ("vulkan:3", &error), MTL_ERROR_NOT_SUPPORTED, "(7, 3)");
+}
+
+static void
 test_get_missing (void)
 {
   assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CPU, 1, &error),
@@ -439,6 +457,7 @@ main (int   argc,
   g_test_add_func ("/Device/derived/in-default-mode", test_derived_in_default_mode);
   g_test_add_func ("/Device/derived/numbers", test_numbers);
   g_test_add_func ("/Device/get", test_get);
+  g_test_add_func ("/Device/get/by-name", test_get_by_name);
   g_test_add_func ("/Device/get/missing", test_get_missing);
   g_test_add_func ("/Device/properties", test_properties);
   g_test_add_func ("/Device/properties/host", test_host_properties);

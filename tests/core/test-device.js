@@ -18,6 +18,7 @@ test('the host is listed, and there from the start', () => {
 
     ok(Mtl.Device.list().includes(host));
     ok(Mtl.Device.get(Mtl.DeviceType.CPU, 0) === host);
+    ok(Mtl.Device.get_by_name('host') === host);
     ok(Mtl.Device.list().includes(Mtl.Device.get_default()));
 });
 
@@ -58,6 +59,8 @@ test('properties say the same as functions', () => {
 test('a device that is not there is an error', () => {
     throwsMtl('NOT_SUPPORTED', 7, () => Mtl.Device.get(Mtl.DeviceType.CPU, 7));
     throwsMtl('INVALID_ARGUMENT', '(0, 1)', () => Mtl.Device.get('unknown', 1));
+    throwsMtl('NOT_SUPPORTED', 7, () => Mtl.Device.get_by_name('cpu:7'));
+    throwsMtl('INVALID_ARGUMENT', 'gpu', () => Mtl.Device.get_by_name('gpu'));
 });
 
 test('devices are waited for, unless that is cancelled', async () => {

@@ -40,6 +40,16 @@ void test_get () {
 	}
 
 	try {
+		assert_true (Mtl.Device.get_by_name ("cpu") == Mtl.Device.get_host ());
+		Mtl.Device.get_by_name ("gpu");
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_ARGUMENT e) {
+		assert_says (e, { "gpu" });
+	} catch (Mtl.Error e) {
+		assert_no_error (e);
+	}
+
+	try {
 		Mtl.Device.@get (Mtl.DeviceType.UNKNOWN);
 		assert_not_reached ();
 	} catch (Mtl.Error.INVALID_ARGUMENT e) {

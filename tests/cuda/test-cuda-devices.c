@@ -311,7 +311,6 @@ typedef struct
   MtlDeviceType type;
 } Default;
 
-/* They are the names that Python takes. */
 static const Default defaults[] = {
   { "/CudaDevices/default/without-number", "cuda", MTL_DEVICE_TYPE_CUDA },
   { "/CudaDevices/default/pinned", "cuda-host:0", MTL_DEVICE_TYPE_CUDA_HOST },
@@ -327,6 +326,7 @@ test_default_by_name (gconstpointer data)
   run_alone ();
   g_setenv ("MTL_DEVICE", named->name, TRUE);
   g_assert_true (mtl_device_get_default () == mtl_device_get (named->type, 0, NULL));
+  g_assert_true (mtl_device_get_default () == mtl_device_get_by_name (named->name, NULL));
 }
 
 static void

@@ -116,8 +116,10 @@ def test_names_of_devices():
         Mtl.zeros(2, device="cuda:99")
     assert error_code(info) == Mtl.Error.NOT_SUPPORTED
     for name in ("cuda0", "cuda:", "cuda:-1", "cuda:x", "gpu", "CUDA", "cuda_host"):
-        with pytest.raises(TypeError, match=says(name)):
+        with pytest.raises(ValueError, match=says(name)):
             Mtl.zeros(2, device=name)
+    with pytest.raises(TypeError, match="name"):
+        Mtl.zeros(2, device=1.5)
 
 
 def test_new_tensors_have_the_storage_mode(mode):

@@ -4,7 +4,6 @@
 import errno
 import functools
 import os
-import re
 import reprlib
 import sys
 from types import FunctionType
@@ -83,23 +82,14 @@ def member(cls, value):
     return getattr(cls, name)
 
 
-_DEVICE_NAME = re.compile("([a-z-]+)(?::([0-9]+))?")
-
-
 def device_of(device):
-    """A device, which may be a name: a type and a number, such as "cuda:1" or "cuda-host". The host
-    is "cpu" or "host"."""
+    """A device, which may be a name, such as "cuda:1"."""
     if device is None or isinstance(device, Mtl.Device):
         return device
-    match = _DEVICE_NAME.fullmatch(device) if isinstance(device, str) else None
-    if match:
-        name, ordinal = match.groups("0")
-        name = "cpu" if name == "host" else name
-        kind = getattr(Mtl.DeviceType, name.upper().replace("-", "_"), None)
-        if isinstance(kind, Mtl.DeviceType):
-            return Mtl.Device.get(kind, int(ordinal))
-    raise TypeError('the device must be a Mtl.Device, "cpu", "cuda:N", "cuda-host", '
-                    f'"cuda-managed", "metal:N" or None, not {reprlib.repr(device)}')
+    if isinstance(device, str):
+        return Mtl.Device.get_by_name(device)
+    raise TypeError(f'the device must be a Mtl.Device, its name such as "cuda:0", or None, not '
+                    f'{reprlib.repr(device)}')
 
 
 def completion(name, parameters, converted, enums):
