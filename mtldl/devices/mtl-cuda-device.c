@@ -833,6 +833,15 @@ mtl_cuda_device_takes_tensors (void)
          || !mtl_cuda_driver_check_process (NULL);
 }
 
+/* Without concurrent access, the host would fault on managed memory while any work is queued. */
+static gboolean
+is_out_of_reach (MtlDevice          *device,
+                 const MtlCudaPlace *place)
+{
+  return place->mode == MTL_STORAGE_MODE_MANAGED && device != NULL
+         && !get_context (device)->has_managed_memory;
+}
+
 gboolean
 mtl_cuda_device_inspect (gpointer        address,
                          gsize           size,
@@ -862,6 +871,8 @@ mtl_cuda_device_inspect (gpointer        address,
     .storage_mode = place.mode,
     .contents = place.contents,
   };
+  if (is_out_of_reach (memory->device, &place))
+    memory->contents = NULL;
   if (memory->device != NULL)
     return TRUE;
 

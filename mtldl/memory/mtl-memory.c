@@ -718,7 +718,7 @@ order_home_streams (MtlMemory *dest,
                     MtlMemory *source)
 {
   order_home_stream (dest);
-  if (source->home_stream != dest->home_stream)
+  if (source->home_stream != dest->home_stream || source->device != dest->device)
     order_home_stream (source);
 }
 

@@ -290,6 +290,44 @@ test_without_concurrent_access (gconstpointer attribute)
                 "(13, 0)");
 }
 
+/* The double takes managed memory from the host while there is work. */
+static void
+test_imported_without_concurrent_access (void)
+{
+  static const guint8 bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autoptr (MtlStridedView) copy = NULL;
+  g_autoptr (MtlStridedView) working = NULL;
+  g_autoptr (GBytes) read = NULL;
+  gpointer memory;
+  PeerTensor tensor;
+
+  run_alone ();
+  g_assert_true (dbl.set_attribute (-1, "concurrent-managed", 0));
+  MUST (cu.cuInit (0));
+  MUST (cu.cuDevicePrimaryCtxRetain (&contexts[0], 0));
+  memory = peer_managed (sizeof bytes);
+  memcpy (memory, bytes, sizeof bytes);
+  peer_tensor_init (&tensor, memory, sizeof bytes, MTL_DEVICE_TYPE_CUDA_MANAGED, 0);
+  view = import (&tensor);
+  g_assert_false (mtl_strided_view_is_host_accessible (view));
+  g_assert_null (mtl_strided_view_get_data (view));
+
+  working = mtl_strided_view_new_zeros (get_cuda (0), MTL_DTYPE_UINT8, DIMS (8),
+                                        MTL_STORAGE_MODE_DEFAULT, &error);
+  g_assert_no_error (error);
+  read = mtl_strided_view_dup_bytes (view, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (g_bytes_get_data (read, NULL), g_bytes_get_size (read), bytes, sizeof bytes);
+  copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (mtl_strided_view_get_double (copy, (gint64[]) { 5 }, 1, &error), ==, 6);
+  g_assert_true (mtl_strided_view_fill_double (view, 9, NULL, &error));
+  g_assert_true (mtl_strided_view_copy_from (working, view, NULL, &error));
+  g_assert_no_error (error);
+}
+
 static void
 test_default (void)
 {
@@ -669,6 +707,8 @@ main (int   argc,
                   test_without_concurrent_access);
   add_alone_with ("/CudaDevices/storage-modes/without-concurrent-access", "concurrent-managed",
                   test_without_concurrent_access);
+  add_alone ("/CudaDevices/storage-modes/imported-without-concurrent-access",
+             test_imported_without_concurrent_access);
   add_alone ("/CudaDevices/default/with-number", test_default);
   for (gsize i = 0; i < G_N_ELEMENTS (defaults); i++)
     g_test_add_data_func (defaults[i].path, &defaults[i], test_default_by_name);
