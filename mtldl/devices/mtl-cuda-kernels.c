@@ -336,6 +336,13 @@ mtl_cuda_compare_elements (MtlCudaContext      *context,
   return succeeded;
 }
 
+static gsize
+count_results (gint64         n,
+               MtlElementType type)
+{
+  return type.code == kDLComplex ? 2 * n : n;
+}
+
 /* The results are in the device's memory first. */
 static gboolean
 run_tallies (MtlCudaWork     *work,
@@ -348,7 +355,7 @@ run_tallies (MtlCudaWork     *work,
              GCancellable    *cancellable,
              GError         **error)
 {
-  gsize size = n * sizeof *results;
+  gsize size = count_results (n, type) * sizeof *results;
   gpointer memory = mtl_cuda_work_allocate (work, size, error);
   GError *local_error = NULL;
   gboolean succeeded;
@@ -384,9 +391,9 @@ mtl_cuda_tally_tiles (MtlCudaContext  *context,
   if (g_atomic_int_get (&context->lacks_compiler))
     return TRUE;
 
-  results = g_try_new (MtlCudaTally, n);
+  results = g_try_new (MtlCudaTally, count_results (n, type));
   if (results == NULL)
-    return mtl_set_no_memory (n * sizeof *results, error);
+    return mtl_set_no_memory (count_results (n, type) * sizeof *results, error);
 
   if (!mtl_cuda_work_begin (&work, context, error)
       || !mtl_cuda_work_check_runs (&work, "compute statistics", error)
@@ -395,6 +402,7 @@ mtl_cuda_tally_tiles (MtlCudaContext  *context,
 
   if (*is_done)
     for (gint64 i = 0; i < n; i++)
-      mtl_cuda_tally_get (&results[i], &tallies[i]);
+      mtl_cuda_tally_get (&results[i], type.code == kDLComplex ? &results[n + i] : NULL,
+                          &tallies[i]);
   return TRUE;
 }

@@ -145,7 +145,9 @@ static void
 set_kind (MtlCudaTallies *params,
           MtlElementType  type)
 {
-  params->number = mtl_cuda_number_describe (type);
+  guint n_parts;
+
+  params->number = describe_part (type, &n_parts);
   params->kind = MTL_CUDA_TALLY_REAL;
   params->has_large = type.code == kDLFloat && type.bits == 64;
   if (type.code == kDLBool)
@@ -198,11 +200,11 @@ mtl_cuda_plan_tally (const MtlTiles     *tiles,
   };
   guint64 alignment = layout.source;
 
-  if (type.code == kDLComplex || tiles->n_axes > MTL_CUDA_MAX_AXES)
+  if (tiles->n_axes > MTL_CUDA_MAX_AXES)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "A GPU computes statistics of real numbers along at most %d axes",
-                   MTL_CUDA_MAX_AXES);
+                   "A GPU computes statistics along at most %d axes, not %u", MTL_CUDA_MAX_AXES,
+                   tiles->n_axes);
       return FALSE;
     }
 
@@ -216,6 +218,15 @@ mtl_cuda_plan_tally (const MtlTiles     *tiles,
       alignment |= (guint64) tiles->axes[i].steps[0];
     }
   params.is_unaligned = alignment % (8 * params.number.size) != 0;
+  if (type.code != kDLComplex)
+    return launch_tallies (&job, &layout, &params);
 
+  params.other_part = params.number.bits;
+  if (!launch_tallies (&job, &layout, &params))
+    return FALSE;
+
+  layout.dest += n * sizeof (MtlCudaTally);
+  layout.source += params.number.bits;
+  params.other_part = -params.other_part;
   return launch_tallies (&job, &layout, &params);
 }

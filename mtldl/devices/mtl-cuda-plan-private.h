@@ -61,8 +61,8 @@ gboolean mtl_cuda_plan_compare (const MtlStrided    *a,
 
 /* Computes the statistics of n tiles, whose data are an address of the GPU. Writes an MtlCudaTally
  * for each to the address `results`, in the order of the tiles. `type` is that of the elements, and
- * the tiles are of the type that mtl_tally_get_number_type() returns for it. NOT_SUPPORTED for
- * complex numbers. */
+ * the tiles are of the type that mtl_tally_get_number_type() returns for it. The n tallies of
+ * imaginary parts, if there are any, are behind those of the real ones. */
 gboolean mtl_cuda_plan_tally   (const MtlTiles     *tiles,
                                 gint64              first,
                                 guint32             n,
@@ -72,18 +72,27 @@ gboolean mtl_cuda_plan_tally   (const MtlTiles     *tiles,
                                 gpointer            data,
                                 GError            **error);
 
+/* The imaginary parts are NULL if there are none. */
 static inline void
 mtl_cuda_tally_get (const MtlCudaTally *self,
+                    const MtlCudaTally *imaginary,
                     MtlTally           *tally)
 {
-  *tally = (MtlTally) {
-    .least = self->least,
-    .most = self->most,
-    .n_zeros = self->n_zeros,
-    .n_nans = self->n_nans,
-    .n_infinities = self->n_infinities,
-    .parts = { { self->n, self->mean, self->rest, self->squares } },
-  };
+  *tally = (MtlTally) MTL_TALLY_NONE;
+  tally->n_zeros = self->n_zeros;
+  tally->n_nans = self->n_nans;
+  tally->n_infinities = self->n_infinities;
+  tally->parts[0] = (MtlMoments) { self->n, self->mean, self->rest, self->squares };
+  if (imaginary != NULL)
+    {
+      tally->parts[1] = (MtlMoments) {
+        imaginary->n, imaginary->mean, imaginary->rest, imaginary->squares,
+      };
+      return;
+    }
+
+  tally->least = self->least;
+  tally->most = self->most;
 }
 
 typedef gboolean (* MtlCudaCopy3DFunc) (const CuCopy3D  *copy,

@@ -140,8 +140,8 @@ typedef struct
 } MtlCudaCompare;
 
 /* tally: writes the statistics of tiles to the destination, an MtlCudaTally for each, as
- * mtl-tally-kernels-private.h defines them. The numbers are not complex. The source's address and
- * all steps are in bits, and axes in the order of MtlTiles. */
+ * mtl-tally-kernels-private.h defines them. Of complex numbers it takes one part. The source's
+ * address and all steps are in bits, and axes in the order of MtlTiles. */
 
 enum
 {
@@ -189,6 +189,7 @@ typedef struct
   unsigned int has_large; /* numbers may be too large to be squared */
   unsigned int is_unaligned;
   unsigned long long bias; /* between an integer and its key */
+  long long other_part;    /* the distance to the other part of a complex number, or 0 */
   MtlCudaNumber number;    /* as it is in memory */
   MtlCudaTallyAxis axes[MTL_CUDA_MAX_AXES];
 } MtlCudaTallies;

@@ -103,12 +103,29 @@ set_up_tile (const MtlCudaTallies &p,
     }
 }
 
-/* Elements are in C order. */
+/* An element, or the two parts of a complex number */
+struct Element
+{
+  Value part;
+  Value other_part; /* otherwise 0 */
+};
+
 DEVICE Value
+load_value (const MtlCudaTallies &p,
+            u64                   address)
+{
+  if (p.number.bits < 8)
+    return load_number (p.number, load_bits (address, p.number.bits));
+  return load_number (p.number, load_pattern (address >> 3, p.number.size, p.is_unaligned));
+}
+
+/* Elements are in C order. */
+DEVICE Element
 load_element (const MtlCudaTallies &p,
               const TileState      *tile,
               u32                   index)
 {
+  Element element = { { 0, Value::UINT }, { 0, Value::UINT } };
   u64 address = tile->address;
 
   ROLLED
@@ -125,9 +142,14 @@ load_element (const MtlCudaTallies &p,
       index /= extent;
     }
 
-  if (p.number.bits < 8)
-    return load_number (p.number, load_bits (address, p.number.bits));
-  return load_number (p.number, load_pattern (address >> 3, p.number.size, p.is_unaligned));
+  ROLLED
+  for (u32 n = p.other_part != 0 ? 2 : 1; n > 0; n--)
+    {
+      element.other_part = element.part;
+      element.part = load_value (p, address + (n - 1) * p.other_part);
+    }
+
+  return element;
 }
 
 DEVICE bool
@@ -136,11 +158,27 @@ is_real (const MtlCudaTallies &p)
   return p.kind == MTL_CUDA_TALLY_REAL;
 }
 
-DEVICE void
-scan_real (LaneState *lane,
-           double     x)
+DEVICE double
+get_float (Value x)
 {
-  s64 key = get_key (x);
+  return bits<double> (get_float64 (x));
+}
+
+/* A number that is not finite if it is a part of a complex number that is not; NaN if either is. */
+DEVICE double
+get_part (const Element &element)
+{
+  const double x = get_float (element.part), y = get_float (element.other_part);
+
+  return is_finite (y) || x != x || (!is_finite (x) && y == y) ? x : y;
+}
+
+DEVICE void
+scan_real (LaneState     *lane,
+           const Element &element)
+{
+  const double x = get_part (element);
+  const s64 key = get_key (x);
 
   if (x != x)
     lane->n_nans++;
@@ -150,7 +188,7 @@ scan_real (LaneState *lane,
     {
       lane->least = key < lane->least ? key : lane->least;
       lane->most = key > lane->most ? key : lane->most;
-      lane->n_zeros += x == 0;
+      lane->n_zeros += x == 0 && get_float (element.other_part) == 0;
     }
 }
 
@@ -179,12 +217,12 @@ scan (const MtlCudaTallies &p,
   ROLLED
   for (u32 i = tid % N_LANES; i < tile->n; i += N_LANES)
     {
-      Value x = load_element (p, tile, i);
+      const Element element = load_element (p, tile, i);
 
       if (is_real (p))
-        scan_real (&lane, bits<double> (get_float64 (x)));
+        scan_real (&lane, element);
       else
-        scan_integer (p, &lane, x.bits);
+        scan_integer (p, &lane, element.part.bits);
     }
   *get_lane (tid) = lane;
 }
@@ -252,7 +290,7 @@ start_reals (const MtlCudaTallies &p,
   MtlCudaTally *tally = &tile->tally;
   const double least = get_number (tally->least), most = get_number (tally->most);
 
-  tile->is_compact = tally->n < tile->n
+  tile->is_compact = tally->n < tile->n || p.other_part != 0
                      || (p.has_large && (most > 0x1p500 || least < -0x1p500));
   tile->is_measured = tally->n > 0 && !(tile->is_compact && least == most);
   if (tally->n > 0 && !tile->is_measured)
@@ -296,15 +334,14 @@ start (const MtlCudaTallies &p,
 DEVICE double
 get_term (const MtlCudaTallies &p,
           const TileState      *tile,
-          Value                 x)
+          const Element        &element)
 {
   if (is_real (p))
-    return tile->is_compact ? bits<double> (get_float64 (x)) * tile->scale
-                            : bits<double> (get_float64 (x));
+    return tile->is_compact ? get_part (element) * tile->scale : get_part (element);
   if (p.number.bits == 32)
-    return (double) (s32) ((u32) x.bits - (u32) tile->origin);
+    return (double) (s32) ((u32) element.part.bits - (u32) tile->origin);
 
-  return (double) (s64) (x.bits - tile->origin);
+  return (double) (s64) (element.part.bits - tile->origin);
 }
 
 DEVICE void
