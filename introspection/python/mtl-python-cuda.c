@@ -115,7 +115,9 @@ module_lend_cuda (PyObject *module,
   device = view_device (view);
   if ((device.device_type != MTL_DEVICE_TYPE_CUDA_HOST
        && streams_of_device (device.device_type) != STREAMS_CUDA)
-      || !mtl_dlpack_get_work_stream (device.device_type, device.device_id, &stream))
+      || !mtl_dlpack_get_work_stream (MTL_DEVICE_TYPE_CUDA,
+                                      mtl_device_get_ordinal (mtl_strided_view_get_device (view)),
+                                      &stream))
     Py_RETURN_NONE;
 
   managed = mtl_strided_view_to_dlpack (view,

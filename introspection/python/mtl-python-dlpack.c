@@ -388,7 +388,7 @@ check_stream (MtlStridedView *view,
       number_of_stream (request->stream, &number);
       if (number == -1)
         request->flags |= MTL_DLPACK_FLAGS_NO_SYNC;
-      else if (streams == STREAMS_CUDA)
+      else if (streams == STREAMS_CUDA || type == MTL_DEVICE_TYPE_CUDA_HOST)
         request->stream_handle = PyLong_AsUnsignedLongLongMask (request->stream);
       return TRUE;
     }

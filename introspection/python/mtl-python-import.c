@@ -529,14 +529,17 @@ view_from_exchange (PyObject *object,
   return import_from_stream (managed, device->device_type, stream);
 }
 
-/* The device whose stream has to wait: the requested one, unless the producer has no streams. */
+/* The device whose stream has to wait: the requested one, unless the producer has no streams. One
+ * of pinned memory may have them. */
 static DLDevice
 device_of_stream (const Question *self,
                   DLDevice        found)
 {
   int type, ordinal;
 
-  if (self->device == Py_None || streams_of_device (found.device_type) == STREAMS_NONE
+  if (self->device == Py_None
+      || (streams_of_device (found.device_type) == STREAMS_NONE
+          && found.device_type != MTL_DEVICE_TYPE_CUDA_HOST)
       || device_from_object (self->device, "device", &type, &ordinal) < 0
       || streams_of_device (type) == STREAMS_NONE)
     return found;

@@ -104,12 +104,6 @@ gboolean mtl_cuda_context_order (MtlCudaContext  *self,
                                  CuStream         after,
                                  GError         **error);
 
-/* The same, where nobody can be told of an error: then the host waits. A stream that was destroyed
- * cannot be waited for. */
-void mtl_cuda_context_order_always (MtlCudaContext *self,
-                                    CuStream        before,
-                                    CuStream        after);
-
 /* Lets a stream of another device wait for what one of this device has now. Neither captures. Can be
  * called in any scope. */
 gboolean mtl_cuda_context_order_devices (MtlCudaContext  *self,
@@ -117,6 +111,17 @@ gboolean mtl_cuda_context_order_devices (MtlCudaContext  *self,
                                          MtlCudaContext  *other,
                                          CuStream         after,
                                          GError         **error);
+
+/* The same for one or two devices, where nobody can be told of an error: then the host waits. A
+ * stream that was destroyed cannot be waited for. */
+void mtl_cuda_context_order_always (MtlCudaContext *self,
+                                    CuStream        before,
+                                    MtlCudaContext *other,
+                                    CuStream        after);
+
+/* Gets the stream that the calling thread has pushed for the device. */
+gboolean mtl_cuda_context_find_pushed (MtlCudaContext *context,
+                                       CuStream       *stream);
 
 /* Records an event in the stream. It is given back once nobody waits for it. */
 CuEvent mtl_cuda_context_record (MtlCudaContext  *self,

@@ -314,15 +314,6 @@ mtl_cuda_context_order (MtlCudaContext  *self,
   return succeeded;
 }
 
-void
-mtl_cuda_context_order_always (MtlCudaContext *self,
-                               CuStream        before,
-                               CuStream        after)
-{
-  if (!mtl_cuda_context_order (self, before, after, NULL))
-    mtl_cuda_context_wait (self, before, NULL, NULL);
-}
-
 /* Both streams may be defaults, which are those of the current context. */
 gboolean
 mtl_cuda_context_order_devices (MtlCudaContext  *self,
@@ -339,6 +330,9 @@ mtl_cuda_context_order_devices (MtlCudaContext  *self,
   if (!mtl_cuda_scope_enter (&scope, self, error))
     return FALSE;
 
+  if (before != self->stream && mtl_cuda_context_is_capturing (self, before))
+    return TRUE;
+
   event = mtl_cuda_context_record (self, before, error);
   if (event == NULL)
     return FALSE;
@@ -348,6 +342,21 @@ mtl_cuda_context_order_devices (MtlCudaContext  *self,
                                          "let a stream wait for one of another device", error);
   mtl_cuda_context_give_back_event (self, event);
   return succeeded;
+}
+
+void
+mtl_cuda_context_order_always (MtlCudaContext *self,
+                               CuStream        before,
+                               MtlCudaContext *other,
+                               CuStream        after)
+{
+  g_auto (MtlCudaScope) scope = { NULL };
+  gboolean succeeded =
+    self == other ? mtl_cuda_context_order (self, before, after, NULL)
+                  : mtl_cuda_context_order_devices (self, before, other, after, NULL);
+
+  if (!succeeded && mtl_cuda_scope_enter (&scope, self, NULL))
+    mtl_cuda_context_wait (self, before, NULL, NULL);
 }
 
 static CuResult
@@ -389,9 +398,9 @@ mtl_cuda_context_wait (MtlCudaContext  *self,
 
 /* The stream of a consumer may be of another device, in whose streams this one cannot work. It waits
  * for the library's stream when the memory goes out. */
-static gboolean
-find_pushed_stream (MtlCudaContext *context,
-                    CuStream       *stream)
+gboolean
+mtl_cuda_context_find_pushed (MtlCudaContext *context,
+                              CuStream       *stream)
 {
   guint64 pushed;
 
@@ -414,7 +423,7 @@ mtl_cuda_work_begin (MtlCudaWork     *self,
     return FALSE;
 
   self->stream = context->stream;
-  if (!find_pushed_stream (context, &pushed))
+  if (!mtl_cuda_context_find_pushed (context, &pushed))
     return TRUE;
 
   self->is_capturing = mtl_cuda_context_is_capturing (context, pushed);
@@ -429,7 +438,8 @@ void
 mtl_cuda_work_end (MtlCudaWork *self)
 {
   if (self->scope.context != NULL)
-    mtl_cuda_context_order_always (self->context, self->stream, self->context->stream);
+    mtl_cuda_context_order_always (self->context, self->stream, self->context,
+                                   self->context->stream);
   mtl_cuda_scope_leave (&self->scope);
 }
 

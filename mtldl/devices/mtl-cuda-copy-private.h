@@ -27,12 +27,21 @@ gboolean mtl_cuda_copy_from_peer (MtlCudaContext  *context,
                                   gsize            size,
                                   GError         **error);
 
-/* Repeats a pattern in the device's own memory. The size is a multiple of the pattern's. */
-gboolean mtl_cuda_fill (MtlCudaContext  *context,
-                        gpointer         dest,
-                        gsize            size,
-                        gconstpointer    pattern,
-                        gsize            pattern_size,
-                        GError         **error);
+/* Repeat a pattern in the device's own memory: by the driver, which knows those of 1, 2 and 4 bytes,
+ * or by copies, the first of which is not possible while a graph is captured. The size is a multiple
+ * of the pattern's. */
+gboolean mtl_cuda_set            (MtlCudaContext  *context,
+                                  gpointer         dest,
+                                  gsize            size,
+                                  gconstpointer    pattern,
+                                  gsize            pattern_size,
+                                  gboolean        *is_done,
+                                  GError         **error);
+gboolean mtl_cuda_fill_by_copies (MtlCudaContext  *context,
+                                  gpointer         dest,
+                                  gsize            size,
+                                  gconstpointer    pattern,
+                                  gsize            pattern_size,
+                                  GError         **error);
 
 G_END_DECLS

@@ -51,6 +51,24 @@ struct _MtlCudaStaging
 
 typedef struct _MtlCudaStaging Staging;
 
+/* Waits until the device is done with a piece. */
+static gboolean
+staging_await (Staging  *self,
+               guint     i,
+               GError  **error)
+{
+  MtlCudaContext *context = self->context;
+  CuEvent event = g_steal_pointer (&self->events[i]);
+  CuResult result;
+
+  if (event == NULL)
+    return TRUE;
+
+  result = context->cu->cuEventSynchronize (event);
+  mtl_cuda_context_give_back_event (context, event);
+  return mtl_cuda_context_check (context, result, "copy memory", error);
+}
+
 static void
 staging_free (Staging *self)
 {
@@ -58,8 +76,7 @@ staging_free (Staging *self)
 
   for (guint i = 0; i < G_N_ELEMENTS (self->pieces); i++)
     {
-      if (self->events[i] != NULL)
-        mtl_cuda_context_give_back_event (self->context, self->events[i]);
+      staging_await (self, i, NULL);
       if (self->pieces[i] != NULL)
         mtl_cuda_memory_free (self->context, self->pieces[i], MTL_STORAGE_MODE_SHARED, &uses);
     }
@@ -131,24 +148,6 @@ staging_take (MtlCudaContext  *context,
   return self;
 }
 
-/* Waits until the device is done with a piece. */
-static gboolean
-staging_await (Staging  *self,
-               guint     i,
-               GError  **error)
-{
-  MtlCudaContext *context = self->context;
-  CuEvent event = g_steal_pointer (&self->events[i]);
-  CuResult result;
-
-  if (event == NULL)
-    return TRUE;
-
-  result = context->cu->cuEventSynchronize (event);
-  mtl_cuda_context_give_back_event (context, event);
-  return mtl_cuda_context_check (context, result, "copy memory", error);
-}
-
 static gboolean
 staging_record (Staging            *self,
                 const MtlCudaWork  *work,
@@ -156,6 +155,8 @@ staging_record (Staging            *self,
                 GError            **error)
 {
   self->events[i] = mtl_cuda_context_record (self->context, work->stream, error);
+  if (self->events[i] == NULL)
+    mtl_cuda_context_wait (self->context, work->stream, NULL, NULL);
   return self->events[i] != NULL;
 }
 
@@ -344,8 +345,11 @@ mtl_cuda_copy (MtlCudaContext  *context,
   if (is_pageable)
     return download_in_pieces (&work, dest, source, size, cancellable, error);
 
-  return queue_copy (&work, dest, source, size, error)
-         && mtl_cuda_context_wait (context, work.stream, cancellable, error);
+  /* A copy that is queued is not cancelled any more: nobody would wait for it. */
+  return (cancellable == NULL
+          || mtl_cuda_context_wait (context, work.stream, cancellable, error))
+         && queue_copy (&work, dest, source, size, error)
+         && mtl_cuda_context_wait (context, work.stream, NULL, error);
 }
 
 /* Both streams wait for each other: the copy for what was written to the source before, and later
@@ -418,42 +422,45 @@ queue_memset (const MtlCudaWork *work,
   return TRUE;
 }
 
-/* Writes the pattern once, and doubles what is there. */
-static gboolean
-fill_by_copies (const MtlCudaWork  *work,
-                guint8             *dest,
-                gsize               size,
-                gconstpointer       pattern,
-                gsize               pattern_size,
-                GError            **error)
-{
-  if (!mtl_cuda_copy (work->context, dest, MTL_STORAGE_MODE_PRIVATE, (gpointer) pattern,
-                      MTL_STORAGE_MODE_HOST, pattern_size, NULL, error))
-    return FALSE;
-
-  for (gsize filled = pattern_size; filled < size; filled *= 2)
-    if (!queue_copy (work, dest + filled, dest, MIN (filled, size - filled), error))
-      return FALSE;
-
-  return TRUE;
-}
-
 gboolean
-mtl_cuda_fill (MtlCudaContext  *context,
-               gpointer         dest,
-               gsize            size,
-               gconstpointer    pattern,
-               gsize            pattern_size,
-               GError         **error)
+mtl_cuda_set (MtlCudaContext  *context,
+              gpointer         dest,
+              gsize            size,
+              gconstpointer    pattern,
+              gsize            pattern_size,
+              gboolean        *is_done,
+              GError         **error)
 {
   g_auto (MtlCudaWork) work = { { NULL } };
   CuResult result;
 
+  *is_done = FALSE;
   if (!mtl_cuda_work_begin (&work, context, error))
     return FALSE;
 
-  if (queue_memset (&work, to_address (dest), size, pattern, pattern_size, &result))
-    return mtl_cuda_context_check (context, result, "fill memory", error);
+  *is_done = queue_memset (&work, to_address (dest), size, pattern, pattern_size, &result);
+  return !*is_done || mtl_cuda_context_check (context, result, "fill memory", error);
+}
 
-  return fill_by_copies (&work, dest, size, pattern, pattern_size, error);
+/* Writes the pattern once, and doubles what is there. */
+gboolean
+mtl_cuda_fill_by_copies (MtlCudaContext  *context,
+                         gpointer         dest,
+                         gsize            size,
+                         gconstpointer    pattern,
+                         gsize            pattern_size,
+                         GError         **error)
+{
+  g_auto (MtlCudaWork) work = { { NULL } };
+
+  if (!mtl_cuda_work_begin (&work, context, error)
+      || !mtl_cuda_copy (context, dest, MTL_STORAGE_MODE_PRIVATE, (gpointer) pattern,
+                         MTL_STORAGE_MODE_HOST, pattern_size, NULL, error))
+    return FALSE;
+
+  for (gsize filled = pattern_size; filled < size; filled *= 2)
+    if (!queue_copy (&work, (guint8 *) dest + filled, dest, MIN (filled, size - filled), error))
+      return FALSE;
+
+  return TRUE;
 }

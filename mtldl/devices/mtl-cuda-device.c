@@ -12,6 +12,9 @@
 /* A wait for an event asks after it in intervals that grow, in microseconds. */
 #define LONGEST_EVENT_INTERVAL 100
 
+/* A kernel takes as many bytes at once; copies repeat a longer pattern faster. */
+#define LONGEST_PATTERN 1024
+
 /* Beside the GPUs, which have numbers of their own, DLPack names two devices for memory that the
  * host and all GPUs reach: (3, 0) for pinned memory and (13, 0) for managed memory. They allocate
  * memory of this kind alone, in the context of the first GPU. */
@@ -84,6 +87,14 @@ mtl_cuda_device_wrap_memory (MtlDevice       *device,
                              GDestroyNotify   destroy,
                              GError         **error)
 {
+  if (!mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_SHARED))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "“%s” does not use mapped files in place: use (%d, 0)",
+                   mtl_device_get_name (device), MTL_DEVICE_TYPE_CUDA_HOST);
+      return NULL;
+    }
+
   if (!is_file)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
@@ -156,6 +167,14 @@ mtl_cuda_device_wrap_handle (MtlDevice       *device,
       return NULL;
     }
 
+  if (place.mode != MTL_STORAGE_MODE_PRIVATE && place.contents != handle)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The host reaches the memory at %p at %p: use the same address for both",
+                   handle, place.contents);
+      return NULL;
+    }
+
   if (!mtl_device_supports_storage_mode (device, place.mode))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
@@ -196,37 +215,39 @@ mtl_cuda_device_contents (MtlDevice      *device,
   return mode != MTL_STORAGE_MODE_PRIVATE ? handle : NULL;
 }
 
-/* A stream that is not known may be any that waits for the legacy stream; those of threads do. */
-static void
-note_use (MtlDeviceUses *uses,
-          guint64        stream)
+/* The legacy stream and those of threads wait for each other. */
+static guint64
+get_stream_for_all_threads (guint64 stream)
 {
-  gboolean is_default = stream == (guintptr) CU_PER_THREAD_STREAM;
-
-  mtl_device_uses_add (uses, is_default ? (guintptr) CU_LEGACY_STREAM : stream);
+  return stream == (guintptr) CU_PER_THREAD_STREAM ? (guintptr) CU_LEGACY_STREAM : stream;
 }
 
 static gboolean
 mtl_cuda_device_begin_export (MtlDevice      *device,
+                              MtlDevice      *consumer,
                               MtlDeviceUses  *uses,
                               gboolean        is_ordered,
                               GError        **error)
 {
-  MtlCudaContext *context = get_context (device);
+  MtlCudaContext *own = get_context (device), *context = get_context (consumer);
   g_auto (MtlCudaScope) scope = { NULL };
   guint64 stream = (guintptr) CU_LEGACY_STREAM;
   gboolean is_known = mtl_pushed_stream_find (MTL_DEVICE_TYPE_CUDA, context->ordinal, &stream);
 
-  if (!mtl_cuda_scope_enter (&scope, context, error))
+  if (!mtl_cuda_scope_enter (&scope, own, error))
     return FALSE;
 
-  note_use (uses, stream);
+  mtl_device_uses_add (uses, context, get_stream_for_all_threads (stream));
   if (is_ordered)
-    return TRUE;
+    return own == context
+           || mtl_cuda_context_order_devices (own, own->stream, context, context->stream, error);
   if (!is_known)
-    return mtl_cuda_context_wait (context, context->stream, NULL, error);
+    return mtl_cuda_context_wait (own, own->stream, NULL, error);
+  if (own != context)
+    return mtl_cuda_context_order_devices (own, own->stream, context, mtl_cuda_to_stream (stream),
+                                           error);
 
-  return mtl_cuda_context_order (context, context->stream, mtl_cuda_to_stream (stream), error);
+  return mtl_cuda_context_order (own, own->stream, mtl_cuda_to_stream (stream), error);
 }
 
 static gboolean
@@ -241,8 +262,12 @@ mtl_cuda_device_begin_import (MtlDevice  *device,
   if (!mtl_pushed_stream_find (MTL_DEVICE_TYPE_CUDA, context->ordinal, stream))
     return TRUE;
 
-  return mtl_cuda_scope_enter (&scope, context, error)
-         && mtl_cuda_context_order (context, mtl_cuda_to_stream (*stream), context->stream, error);
+  if (!mtl_cuda_scope_enter (&scope, context, error)
+      || !mtl_cuda_context_order (context, mtl_cuda_to_stream (*stream), context->stream, error))
+    return FALSE;
+
+  *stream = get_stream_for_all_threads (*stream);
+  return TRUE;
 }
 
 static gboolean
@@ -273,6 +298,28 @@ mtl_cuda_device_copy_from_peer (MtlDevice  *device,
                                   size, error);
 }
 
+/* The pattern is an element of its size. */
+static gboolean
+fill_by_kernel (MtlCudaContext  *context,
+                guint8          *dest,
+                gsize            size,
+                gconstpointer    pattern,
+                gsize            pattern_size,
+                gboolean        *is_done,
+                GError         **error)
+{
+  const gint64 n = size / pattern_size;
+  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  MtlStrided elements = { .layout = &layout, .data = dest };
+
+  *is_done = FALSE;
+  if (pattern_size > LONGEST_PATTERN)
+    return TRUE;
+
+  return mtl_layout_new_dense (&n, 1, MTL_ORDER_C, 8 * pattern_size, &layout, error)
+         && mtl_cuda_fill_elements (context, &elements, pattern, is_done, error);
+}
+
 static gboolean
 mtl_cuda_device_fill (MtlDevice       *device,
                       gpointer         handle,
@@ -283,8 +330,17 @@ mtl_cuda_device_fill (MtlDevice       *device,
                       gsize            pattern_size,
                       GError         **error)
 {
-  return mtl_cuda_fill (get_context (device), (guint8 *) handle + offset, size, pattern,
-                        pattern_size, error);
+  MtlCudaContext *context = get_context (device);
+  guint8 *dest = (guint8 *) handle + offset;
+  gboolean is_done;
+
+  if (!mtl_cuda_set (context, dest, size, pattern, pattern_size, &is_done, error))
+    return FALSE;
+  if (!is_done && !fill_by_kernel (context, dest, size, pattern, pattern_size, &is_done, error))
+    return FALSE;
+
+  return is_done
+         || mtl_cuda_fill_by_copies (context, dest, size, pattern, pattern_size, error);
 }
 
 static gboolean
@@ -335,6 +391,17 @@ mtl_cuda_device_tally_tiles (MtlDevice       *device,
 {
   return mtl_cuda_tally_tiles (get_context (device), tiles, first, n, type, tallies, is_done,
                                cancellable, error);
+}
+
+static gboolean
+mtl_cuda_device_check_runs (MtlDevice   *device,
+                            const char  *what,
+                            GError     **error)
+{
+  g_auto (MtlCudaWork) work = { { NULL } };
+
+  return mtl_cuda_work_begin (&work, get_context (device), error)
+         && mtl_cuda_work_check_runs (&work, what, error);
 }
 
 static gboolean
@@ -458,11 +525,17 @@ mtl_cuda_device_get_stream (MtlDevice  *device,
 static gboolean
 mtl_cuda_device_order_streams (MtlDevice  *device,
                                guint64     before,
+                               MtlDevice  *other,
                                guint64     after,
                                GError    **error)
 {
   MtlCudaContext *context = get_context (device);
   g_auto (MtlCudaScope) scope = { NULL };
+
+  if (get_context (other) != context)
+    return mtl_cuda_context_order_devices (context, mtl_cuda_to_stream (before),
+                                           get_context (other), mtl_cuda_to_stream (after),
+                                           error);
 
   return mtl_cuda_scope_enter (&scope, context, error)
          && mtl_cuda_context_order (context, mtl_cuda_to_stream (before),
@@ -648,6 +721,7 @@ mtl_cuda_device_class_init (MtlCudaDeviceClass *klass)
   device_class->fill_elements = mtl_cuda_device_fill_elements;
   device_class->compare_elements = mtl_cuda_device_compare_elements;
   device_class->tally_tiles = mtl_cuda_device_tally_tiles;
+  device_class->check_runs = mtl_cuda_device_check_runs;
   device_class->reaches_memory_of = mtl_cuda_device_reaches_memory_of;
   device_class->synchronize = mtl_cuda_device_synchronize;
   device_class->new_stream = mtl_cuda_device_new_stream;

@@ -292,7 +292,7 @@ run_compare (MtlCudaWork         *work,
   GError *local_error = NULL;
   gboolean succeeded;
 
-  if (!mtl_cuda_fill (work->context, word, sizeof (guint32), &zero, sizeof zero, error))
+  if (!mtl_cuda_set (work->context, word, sizeof (guint32), &zero, sizeof zero, is_done, error))
     return FALSE;
 
   succeeded = mtl_cuda_plan_compare (a, b, tolerance, (guintptr) word, launch, work, &local_error);

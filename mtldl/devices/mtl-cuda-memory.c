@@ -156,7 +156,7 @@ free_block (MtlCudaContext *context,
 }
 
 static gboolean
-set_no_memory (MtlCudaContext  *context,
+check_allocated (MtlCudaContext  *context,
                CuResult         result,
                gsize            size,
                GError         **error)
@@ -182,7 +182,7 @@ allocate_kept (MtlCudaContext  *context,
     {
       if (rounded > 0)
         result = allocate_block (context, kind, rounded, &address);
-      if (!set_no_memory (context, result, size, error))
+      if (!check_allocated (context, result, size, error))
         return NULL;
 
       block = g_new0 (Block, 1);
@@ -214,7 +214,7 @@ allocate_from_pool (MtlCudaContext  *context,
       && cu->cuMemPoolTrimTo (context->pool, 0) == CU_SUCCESS)
     result = cu->cuMemAllocFromPoolAsync (&address, padded, context->pool, stream);
 
-  if (!set_no_memory (context, result, size, error))
+  if (!check_allocated (context, result, size, error))
     return NULL;
 
   if (zeroed
@@ -226,6 +226,24 @@ allocate_from_pool (MtlCudaContext  *context,
     }
 
   return (gpointer) (guintptr) address;
+}
+
+/* Kernels of the program in the stream that it has pushed find the memory as it is said to be. */
+static gpointer
+allocate_private (MtlCudaContext  *context,
+                  gsize            size,
+                  gboolean         zeroed,
+                  GError         **error)
+{
+  gpointer address = allocate_from_pool (context, context->stream, size, zeroed, error);
+  CuStream pushed;
+
+  if (address == NULL || !mtl_cuda_context_find_pushed (context, &pushed)
+      || mtl_cuda_context_order (context, context->stream, pushed, error))
+    return address;
+
+  context->cu->cuMemFreeAsync ((guintptr) address, context->stream);
+  return NULL;
 }
 
 gpointer
@@ -241,7 +259,7 @@ mtl_cuda_memory_allocate (MtlCudaContext  *context,
     return NULL;
 
   if (mode == MTL_STORAGE_MODE_PRIVATE)
-    return allocate_from_pool (context, context->stream, size, zeroed, error);
+    return allocate_private (context, size, zeroed, error);
 
   return allocate_kept (context, mode == MTL_STORAGE_MODE_SHARED ? BLOCK_PINNED : BLOCK_MANAGED,
                         size, zeroed, error);
@@ -381,9 +399,9 @@ static void
 await_uses (MtlCudaContext      *context,
             const MtlDeviceUses *uses)
 {
-  mtl_cuda_context_order_always (context, context->stream, context->releases);
+  mtl_cuda_context_order_always (context, context->stream, context, context->releases);
   for (const MtlStreamUse *use = uses->streams; use != NULL; use = use->next)
-    mtl_cuda_context_order_always (context, mtl_cuda_to_stream (use->stream),
+    mtl_cuda_context_order_always (use->context, mtl_cuda_to_stream (use->stream), context,
                                    context->releases);
 }
 

@@ -182,20 +182,22 @@ suits_raw (const MtlCudaJob    *job,
     }
 }
 
+/* A family that suits the layout has done it, if its launch succeeds. */
 gboolean
 mtl_cuda_plan_tiled (const MtlCudaJob    *job,
                      const MtlCudaLayout *layout,
                      MtlCudaFamily        family)
 {
-  gboolean done = FALSE, copies = job->module == NULL;
+  gboolean done = FALSE, chooses = mtl_cuda_plan_forced == MTL_CUDA_CHOSEN;
+  gboolean copies = job->module == NULL;
 
-  if (copies && (family == MTL_CUDA_PIXELS || mtl_cuda_plan_forced == MTL_CUDA_CHOSEN)
-      && (!mtl_cuda_plan_pixels (job, layout, &done) || done))
-    return done;
-  if (copies && (family == MTL_CUDA_TILE || mtl_cuda_plan_forced == MTL_CUDA_CHOSEN)
-      && (!mtl_cuda_plan_tile (job, layout, &done) || done))
-    return done;
-  if (!mtl_cuda_plan_box (job, layout, &done))
+  if (copies && (family == MTL_CUDA_PIXELS || chooses)
+      && !mtl_cuda_plan_pixels (job, layout, &done))
+    return FALSE;
+  if (!done && copies && (family == MTL_CUDA_TILE || chooses)
+      && !mtl_cuda_plan_tile (job, layout, &done))
+    return FALSE;
+  if (!done && !mtl_cuda_plan_box (job, layout, &done))
     return FALSE;
 
   return done || mtl_cuda_plan_gather (job, layout, FALSE);

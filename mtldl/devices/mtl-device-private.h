@@ -18,6 +18,7 @@ typedef struct _MtlStreamUse MtlStreamUse;
 
 struct _MtlStreamUse
 {
+  gpointer context; /* what the stream belongs to, which the device knows */
   guint64 stream;
   MtlStreamUse *next;
 };
@@ -107,11 +108,12 @@ struct _MtlDeviceClass
                                       MtlStorageMode   mode,
                                       GError         **error);
 
-  /* Lets the work of another library wait for that of this one: in the stream that the thread has
-   * pushed, or by letting the host wait, unless is_ordered says that the other library cares for
-   * that. Until the memory is freed, it notes in uses where it may be in use. NULL if the library's
-   * work is never just queued. */
+  /* Lets the work of another library wait for that of this one: in the stream of the consumer's
+   * device that the thread has pushed, or by letting the host wait, unless is_ordered says that the
+   * other library waits for the library's stream of that device. Until the memory is freed, it notes
+   * in uses where it may be in use. NULL if the library's work is never just queued. */
   gboolean (* begin_export)          (MtlDevice       *self,
+                                      MtlDevice       *consumer,
                                       MtlDeviceUses   *uses,
                                       gboolean         is_ordered,
                                       GError         **error);
@@ -196,6 +198,12 @@ struct _MtlDeviceClass
                                       GCancellable        *cancellable,
                                       GError             **error);
 
+  /* Checks that work that is queued now runs by itself, so that it may use memory that is freed
+   * after the call. NULL if it always does. */
+  gboolean (* check_runs)            (MtlDevice         *self,
+                                      const char        *what,
+                                      GError           **error);
+
   /* Checks if the device reaches memory of another device of its class, with a storage mode. */
   gboolean (* reaches_memory_of)     (MtlDevice         *self,
                                       MtlDevice         *other,
@@ -240,9 +248,11 @@ struct _MtlDeviceClass
                                       guint64         *stream,
                                       GError         **error);
 
-  /* Lets the work that is queued in a stream later wait for what another one has now. */
+  /* Lets the work that is queued later in a stream of another device of the class, or of this one,
+   * wait for what a stream of this device has now. */
   gboolean (* order_streams)         (MtlDevice       *self,
                                       guint64          before,
+                                      MtlDevice       *other,
                                       guint64          after,
                                       GError         **error);
 
@@ -323,6 +333,7 @@ MtlStorageMode mtl_device_resolve_storage_mode (MtlDevice      *self,
                                                 MtlStorageMode  mode);
 
 void          mtl_device_uses_add         (MtlDeviceUses *self,
+                                           gpointer       context,
                                            guint64        stream);
 void          mtl_device_uses_clear       (MtlDeviceUses *self);
 

@@ -599,18 +599,19 @@ mtl_device_resolve_storage_mode (MtlDevice      *self,
 
 void
 mtl_device_uses_add (MtlDeviceUses *self,
+                     gpointer       context,
                      guint64        stream)
 {
   MtlStreamUse *first = g_atomic_pointer_get (&self->streams);
   MtlStreamUse *use;
 
   for (use = first; use != NULL; use = use->next)
-    if (use->stream == stream)
+    if (use->stream == stream && use->context == context)
       return;
 
   use = g_new (MtlStreamUse, 1);
   do
-    *use = (MtlStreamUse) { stream, first };
+    *use = (MtlStreamUse) { context, stream, first };
   while (!g_atomic_pointer_compare_and_exchange_full (&self->streams, first, use, &first));
 }
 

@@ -452,6 +452,7 @@ mtl_metal_device_synchronize_stream (MtlDevice     *device,
 static gboolean
 mtl_metal_device_order_streams (MtlDevice  *device,
                                 guint64     before,
+                                MtlDevice  *other,
                                 guint64     after,
                                 GError    **error)
 {

@@ -452,8 +452,8 @@ mtl_stream_wait_stream (MtlStream  *self,
 
   device = other->device;
   if (MTL_DEVICE_GET_CLASS (device) == MTL_DEVICE_GET_CLASS (self->device))
-    return MTL_DEVICE_GET_CLASS (device)->order_streams (device, other->handle, self->handle,
-                                                         error);
+    return MTL_DEVICE_GET_CLASS (device)->order_streams (device, other->handle, self->device,
+                                                         self->handle, error);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                "A stream of “%s” cannot wait for one of “%s”", mtl_device_get_name (self->device),

@@ -4,6 +4,7 @@
 
 #include "mtl-dlpack-private.h"
 
+#include "mtl-cuda-device-private.h"
 #include "mtl-device-private.h"
 #include "mtl-error-private.h"
 #include "mtl-strided-view-private.h"
@@ -220,6 +221,22 @@ prepare_memory (MtlStridedView  *self,
          || mtl_memory_synchronize (memory, error);
 }
 
+/* The device in whose streams the consumer works. It may be any GPU for memory that all of them
+ * reach, and asks after the stream of the first one. */
+static MtlDevice *
+find_consumer (MtlStridedView *self,
+               MtlDlpackFlags  flags,
+               MtlDevice      *device)
+{
+  if (!is_for_all_gpus (self))
+    return self->memory->device;
+  if (is_gpu_of_cuda (device))
+    return device;
+
+  return flags & MTL_DLPACK_FLAGS_NO_SYNC ? mtl_cuda_device_get (MTL_DEVICE_TYPE_CUDA_HOST, 0)
+                                          : self->memory->device;
+}
+
 /* Orders the consumer's work after the library's. The host is not told to wait for others. */
 static gboolean
 order_consumer (MtlStridedView  *self,
@@ -239,7 +256,8 @@ order_consumer (MtlStridedView  *self,
   if (is_host (device))
     return mtl_memory_synchronize (memory, error);
 
-  return MTL_DEVICE_GET_CLASS (own)->begin_export (own, &memory->uses,
+  return MTL_DEVICE_GET_CLASS (own)->begin_export (own, find_consumer (self, flags, device),
+                                                   &memory->uses,
                                                    (flags & MTL_DLPACK_FLAGS_NO_SYNC) != 0, error);
 }
 
@@ -318,12 +336,13 @@ write_dims (const MtlLayout *layout,
     }
 }
 
-/* Memory that is exported as host memory is described by its host address. */
+/* Memory that is exported as host memory is described by its host address, if it has one. */
 static gpointer
 get_base (MtlMemory *memory,
           DLDevice   device)
 {
-  return mtl_dl_device_is_host_accessible (device.device_type) ? memory->contents : memory->handle;
+  return mtl_dl_device_is_host_accessible (device.device_type) && memory->contents != NULL
+           ? memory->contents : memory->handle;
 }
 
 static void

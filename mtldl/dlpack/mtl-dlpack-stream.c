@@ -33,8 +33,11 @@ mtl_dlpack_get_work_stream (gint32   device_type,
 {
   MtlDevice *device = NULL;
 
+  /* Other libraries number pinned and managed memory in different ways. */
   if (mtl_memory_imports_cuda (device_type))
-    device = mtl_cuda_device_get (device_type, device_ordinal);
+    device = device_type == MTL_DEVICE_TYPE_CUDA
+               ? mtl_cuda_device_get (device_type, device_ordinal)
+               : mtl_cuda_device_get (MTL_DEVICE_TYPE_CUDA_HOST, 0);
 
   return device != NULL && MTL_DEVICE_GET_CLASS (device)->get_stream (device, stream, NULL);
 }

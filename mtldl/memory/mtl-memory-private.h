@@ -29,7 +29,7 @@ typedef struct
   guint is_static : 1;   /* it has no reference count */
   guint has_immortal_device : 1; /* no reference to the device is held */
   guint is_mapped_file : 1;
-  int is_hot;            /* atomic: queued work may still write to memory that the host reaches */
+  int n_works;           /* atomic: not 0 if queued work may write to memory that the host reaches */
   MtlDeviceUses uses;
   guint64 home_stream;   /* used by the library that the memory came from, or 0 */
   gsize size;
@@ -172,7 +172,16 @@ static inline gboolean
 mtl_memory_begin_access (MtlMemory  *self,
                          GError    **error)
 {
-  return G_LIKELY (!g_atomic_int_get (&self->is_hot)) || mtl_memory_cool_down (self, error);
+  return G_LIKELY (g_atomic_int_get (&self->n_works) == 0) || mtl_memory_cool_down (self, error);
+}
+
+/* Called before a device, whose work is in order with its own, reads or writes the memory. */
+static inline gboolean
+mtl_memory_begin_access_by (MtlMemory  *self,
+                            MtlDevice  *device,
+                            GError    **error)
+{
+  return self->device == device || mtl_memory_begin_access (self, error);
 }
 
 /* The address that the memory starts at, or 0 if it has only a handle. */

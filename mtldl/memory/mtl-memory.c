@@ -544,7 +544,7 @@ mtl_memory_new_imported_cuda (gint32           device_type,
   self->size_known = TRUE;
   self->has_immortal_device = TRUE;
   set_device (self, memory.device, memory.storage_mode);
-  self->is_hot = stream != 0 && memory.contents != NULL;
+  self->n_works = stream != 0 && memory.contents != NULL;
   self->home_stream = stream;
   self->read_only = read_only;
   self->size = size;
@@ -615,10 +615,13 @@ gboolean
 mtl_memory_cool_down (MtlMemory  *self,
                       GError    **error)
 {
+  int n_works = g_atomic_int_get (&self->n_works);
+
   if (!mtl_memory_synchronize (self, error))
     return FALSE;
 
-  g_atomic_int_set (&self->is_hot, FALSE);
+  /* Another thread may have queued more. */
+  g_atomic_int_compare_and_exchange (&self->n_works, n_works, 0);
   return TRUE;
 }
 
@@ -635,7 +638,15 @@ order_home_stream (MtlMemory *self)
 
   klass = MTL_DEVICE_GET_CLASS (self->device);
   if (klass->get_stream (self->device, &own, NULL))
-    klass->order_streams (self->device, own, self->home_stream, NULL);
+    klass->order_streams (self->device, own, self->device, self->home_stream, NULL);
+}
+
+static void
+note_hot_work (MtlMemory *self)
+{
+  /* 0 would be no work. */
+  if (g_atomic_int_add (&self->n_works, 1) == -1)
+    g_atomic_int_inc (&self->n_works);
 }
 
 gboolean
@@ -654,7 +665,7 @@ mtl_memory_end_work (MtlMemory  *self,
                                   mtl_device_get_ordinal (device), &pushed))
     return mtl_device_synchronize (device, NULL, error);
 
-  g_atomic_int_set (&self->is_hot, TRUE);
+  note_hot_work (self);
   return TRUE;
 }
 
@@ -736,6 +747,10 @@ copy_by_device (MtlDevice     *device,
 {
   gboolean is_dest = mtl_memory_get_device (dest) == device;
   gboolean is_source = mtl_memory_get_device (source) == device;
+
+  if (!mtl_memory_begin_access_by (dest, device, error)
+      || !mtl_memory_begin_access_by (source, device, error))
+    return FALSE;
 
   mtl_memory_note_work (dest);
   mtl_memory_note_work (source);

@@ -20,6 +20,14 @@ _MTL_EXTERN
 guint64  mtl_strided_view_describe  (MtlStridedView *self,
                                      gpointer        dl_tensor);
 
+/* Checks if queued work may still write to elements that the host reaches, and waits for it, which
+ * accesses by the host do by themselves. A language with a lock releases it meanwhile. */
+_MTL_EXTERN
+gboolean mtl_strided_view_has_work   (MtlStridedView *self);
+_MTL_EXTERN
+gboolean mtl_strided_view_await_work (MtlStridedView  *self,
+                                      GError         **error);
+
 /* For the stream of another library in which it has produced, or will consume, tensors of a type
  * of device. Between these two, imports wait for the stream, and it waits for exports. The first
  * one returns FALSE and does nothing if the library does not use such devices. */

@@ -92,6 +92,8 @@ compare_on_device (const Comparison  *self,
   mtl_placed_elements_init_on_device (&a, a_view);
   mtl_placed_elements_init_on_device (&b, b_view);
   if (!match_shapes (&a, &b, error)
+      || !mtl_memory_begin_access_by (a_view->memory, engine, error)
+      || !mtl_memory_begin_access_by (b_view->memory, engine, error)
       || g_cancellable_set_error_if_cancelled (self->cancellable, error))
     return TRUE;
 

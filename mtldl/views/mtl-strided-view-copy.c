@@ -229,6 +229,17 @@ copy_result (MtlStridedView  *dest,
            : copy_on_host (dest, result, NULL, NULL, error);
 }
 
+/* A graph would run with the temporary memory of a copy after that is freed. */
+static gboolean
+check_takes_temporary (MtlDevice  *engine,
+                       GError    **error)
+{
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (engine);
+
+  return klass->check_runs == NULL
+         || klass->check_runs (engine, "copy elements through other memory", error);
+}
+
 static gboolean
 copy_in_place (MtlDevice       *engine,
                MtlStridedView  *dest,
@@ -244,11 +255,18 @@ copy_in_place (MtlDevice       *engine,
   mtl_placed_elements_init_on_device (&to, dest);
   if (mtl_strided_may_overlap (&to.strided, &from.strided))
     {
-      g_autoptr (MtlStridedView) temporary = copy_quietly (source, engine,
-                                                           MTL_STORAGE_MODE_PRIVATE, NULL, error);
+      g_autoptr (MtlStridedView) temporary = NULL;
 
+      if (!check_takes_temporary (engine, error))
+        return FALSE;
+
+      temporary = copy_quietly (source, engine, MTL_STORAGE_MODE_PRIVATE, NULL, error);
       return temporary != NULL && copy_in_place (engine, dest, temporary, factors, is_done, error);
     }
+
+  if (!mtl_memory_begin_access_by (dest->memory, engine, error)
+      || !mtl_memory_begin_access_by (source->memory, engine, error))
+    return FALSE;
 
   mtl_memory_note_work (dest->memory);
   mtl_memory_note_work (source->memory);
@@ -270,13 +288,16 @@ copy_on_device (MtlDevice         *engine,
                 gboolean          *is_done,
                 GError           **error)
 {
+  gboolean brings = !mtl_placed_elements_are_reached_by (source, engine);
+  gboolean takes_away = !mtl_placed_elements_are_reached_by (dest, engine);
   g_autoptr (MtlStridedView) brought = NULL;
   g_autoptr (MtlStridedView) result = NULL;
 
-  if (!mtl_monitor_check (monitor, error))
+  if (!mtl_monitor_check (monitor, error)
+      || ((brings || takes_away) && !check_takes_temporary (engine, error)))
     return FALSE;
 
-  if (!mtl_placed_elements_are_reached_by (source, engine))
+  if (brings)
     {
       brought = bring (source, engine, monitor, error);
       if (brought == NULL)
@@ -284,7 +305,7 @@ copy_on_device (MtlDevice         *engine,
       source = brought;
     }
 
-  if (mtl_placed_elements_are_reached_by (dest, engine))
+  if (!takes_away)
     return copy_in_place (engine, dest, source, factors, is_done, error);
 
   result = new_in_order (dest, engine, MTL_STORAGE_MODE_PRIVATE, dest->type, MTL_ORDER_C, error);

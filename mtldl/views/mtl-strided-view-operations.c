@@ -263,6 +263,21 @@ mtl_strided_view_get_data (MtlStridedView *self)
   return (gpointer) (guintptr) find_first_element (self, (guintptr) self->memory->contents);
 }
 
+gboolean
+mtl_strided_view_has_work (MtlStridedView *self)
+{
+  return g_atomic_int_get (&self->memory->n_works) != 0;
+}
+
+gboolean
+mtl_strided_view_await_work (MtlStridedView  *self,
+                             GError         **error)
+{
+  MTL_USE_VIEW (self);
+
+  return mtl_memory_begin_access (self->memory, error);
+}
+
 guint64
 mtl_strided_view_describe (MtlStridedView *self,
                            gpointer        dl_tensor)

@@ -463,7 +463,7 @@ test_cancelled_before (void)
       }
 }
 
-/* The wait ends; the work does, later. */
+/* The copy waits for the work before it, and is not queued then. */
 static void
 test_cancelled_during_wait (void)
 {
@@ -472,18 +472,20 @@ test_cancelled_during_wait (void)
   for (gsize i = 0; i < G_N_ELEMENTS (places); i++)
     {
       g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GBytes) seven = g_bytes_new_static ("\7", 1);
       Pair private, host;
       GThread *thread;
 
       pair_init (&private, PRIVATE, 5000);
       pair_init (&host, places[i], 5000);
       dbl.pause ();
+      g_assert_true (mtl_buffer_fill (private.buffer, 0, 5000, seven, NULL, NULL));
+      memset (private.bytes, 7, 5000);
       thread = g_thread_new ("cancel", cancel_in_thread, cancellable);
       assert_cancelled (&host, &private, cancellable);
       g_thread_join (thread);
       dbl.resume ();
       synchronize (get_cuda (0));
-      memcpy (host.bytes, private.bytes, 5000);
       pair_clear (&host);
       pair_clear (&private);
     }

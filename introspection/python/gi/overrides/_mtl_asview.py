@@ -138,7 +138,10 @@ def _view_of_interface(x):
 
 
 def _view_of_cuda_interface(x):
-    interface = None if isinstance(x, type) else getattr(x, "__cuda_array_interface__", None)
+    # PyTorch's does not say that numbers wait to be conjugated, nor in which stream they are made.
+    if isinstance(x, type) or hasattr(type(x), "__dlpack__"):
+        return None
+    interface = getattr(x, "__cuda_array_interface__", None)
     return None if interface is None else view_of_cuda_interface(x, interface)
 
 

@@ -80,15 +80,18 @@ def view_of_cuda_interface(x, interface):
 # Streams
 
 
+# The objects of other libraries have 0 for it.
+_LEGACY = 1
+
+
 def _handle_of(x):
     """The address of a stream of another library."""
     protocol = getattr(x, "__cuda_stream__", None)
     if protocol is not None:
-        return protocol()[1]
+        return operator.index(protocol()[1]) or _LEGACY
     for name in "cuda_stream", "ptr":  # PyTorch's and CuPy's
         if hasattr(x, name):
-            # Both use 0 for the legacy stream.
-            return operator.index(getattr(x, name)) or 1
+            return operator.index(getattr(x, name)) or _LEGACY
     return operator.index(x)
 
 
