@@ -167,7 +167,9 @@ fill_buffer (PyObject       *self,
       return -1;
     }
 
-  /* Waits for work of a device that may still write to the memory. */
+  if (await_work (view) < 0)
+    return -1;
+
   tensor.data = mtl_strided_view_get_data (view);
   *buffer = (Py_buffer) {
     .buf = tensor.data,

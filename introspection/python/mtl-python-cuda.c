@@ -96,6 +96,19 @@ module_from_cuda (PyObject *module,
   return wrap_view (view, &error, PEER);
 }
 
+PyObject *
+module_await_work (PyObject *module,
+                   PyObject *object)
+{
+  if (!is_view (object))
+    return PyErr_Format (PyExc_TypeError, "a view is needed, not %R", object);
+
+  if (await_work (get_view (object)) < 0)
+    return NULL;
+
+  Py_RETURN_NONE;
+}
+
 /* Returns the address of the first element and the stream that the consumer has to wait for, or
  * None if the view's memory is not of CUDA. */
 PyObject *
@@ -122,7 +135,8 @@ module_lend_cuda (PyObject *module,
 
   managed = mtl_strided_view_to_dlpack (view,
                                         MTL_DLPACK_FLAGS_NEVER_COPY | MTL_DLPACK_FLAGS_NO_SYNC
-                                        | MTL_DLPACK_FLAGS_NEGATIVE_STRIDES, NULL, &error);
+                                        | MTL_DLPACK_FLAGS_NEGATIVE_STRIDES,
+                                        mtl_strided_view_get_device (view), &error);
   if (managed == NULL)
     return raise_error (error, PEER);
 

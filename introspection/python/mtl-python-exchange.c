@@ -144,6 +144,9 @@ object_from_managed (DLManagedTensorVersioned  *tensor,
 {
   GError *error = NULL;
   MtlStridedView *view;
+  gboolean is_queued;
+  DLDevice device;
+  guint64 stream;
 
   if (G_UNLIKELY (tensor == NULL || out_py_object == NULL))
     {
@@ -152,7 +155,14 @@ object_from_managed (DLManagedTensorVersioned  *tensor,
       return raise_null (tensor, out_py_object);
     }
 
+  /* It may be written in the stream that the producer was told. */
+  device = tensor->dl_tensor.device;
+  is_queued = tensor->version.major == DLPACK_MAJOR_VERSION
+              && mtl_dlpack_get_work_stream (device.device_type, device.device_id, &stream)
+              && mtl_dlpack_begin_stream (device.device_type, stream);
   view = mtl_strided_view_new_take_dlpack (tensor, &error);
+  if (is_queued)
+    mtl_dlpack_end_stream (stream);
   *out_py_object = wrap_view (view, &error, PEER);
   return *out_py_object != NULL ? 0 : -1;
 }

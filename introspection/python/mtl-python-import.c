@@ -15,6 +15,9 @@ static struct
   PyObject *device;
   PyObject *copy;
   PyObject *our_version;
+  PyObject *cuda_interface;
+  PyObject *stream;
+  PyObject *no_order;
   PyObject *cuda_stream; /* the legacy default streams */
   PyObject *rocm_stream;
   PyObject *keywords[8]; /* max_version, with or without those of Keywords */
@@ -62,6 +65,9 @@ prepare_import (void)
   names.device = PyUnicode_InternFromString ("device");
   names.copy = PyUnicode_InternFromString ("copy");
   names.our_version = Py_BuildValue ("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  names.cuda_interface = PyUnicode_InternFromString ("__cuda_array_interface__");
+  names.stream = PyUnicode_InternFromString ("stream");
+  names.no_order = PyLong_FromLong (-1);
   names.cuda_stream = PyLong_FromLong (1);
   names.rocm_stream = PyLong_FromLong (0);
   names.keywords[0] = PyTuple_Pack (1, max_version);
@@ -470,6 +476,41 @@ forget_answer (DLManagedTensorVersioned *managed)
     PyErr_Clear ();
 }
 
+/* Returns whether the stream is there. JAX has none, and its host would wait. */
+static gboolean
+find_interface_stream (PyObject *object,
+                       guint64  *stream)
+{
+  PyObject *interface = NULL, *value = NULL;
+
+  *stream = 0;
+  if (type_has (object, names.cuda_interface) && !is_jax_array (object))
+    interface = PyObject_GetAttr (object, names.cuda_interface);
+  if (interface != NULL && PyDict_Check (interface))
+    value = PyDict_GetItemWithError (interface, names.stream); /* borrowed */
+  if (value != NULL && PyLong_Check (value))
+    *stream = PyLong_AsUnsignedLongLong (value);
+  Py_XDECREF (interface);
+  if (PyErr_Occurred () == NULL)
+    return *stream != 0;
+
+  PyErr_Clear ();
+  return FALSE;
+}
+
+/* Returns whether the producer says in which stream it works. Then that is ordered here: a producer
+ * whose stream captures a graph would make the library's stream a part of it. */
+static gboolean
+find_producer_stream (PyObject *object,
+                      DLDevice  device,
+                      guint64  *stream)
+{
+  const ExchangeApi *api = find_exchange_api (object);
+
+  return api != NULL ? find_work_stream (api, device, stream)
+                     : find_interface_stream (object, stream);
+}
+
 /* Success is a tensor and no exception. Returns NULL if __dlpack__() has to be called
  * instead, with an exception if it ends a program. */
 static DLManagedTensorVersioned *
@@ -574,8 +615,8 @@ new_stream_for_device (DLDevice device)
 
 /* A copy should not be made twice, and memory that a producer brings to a device may come
  * from one without streams: then the device has to be known before the memory is asked
- * for. JAX makes the host wait if it is asked without a stream. Returns -1 with an exception that
- * ends a program. */
+ * for. If they are asked without a stream, JAX makes the host wait, and CuPy the legacy stream.
+ * Returns -1 with an exception that ends a program. */
 static int
 needs_device_first (const Question *self)
 {
@@ -584,7 +625,8 @@ needs_device_first (const Question *self)
   if (PyCapsule_CheckExact (self->object))
     return FALSE;
   if (self->device == Py_None)
-    return self->copy == Py_True ? TRUE : is_jax_array (self->object);
+    return self->copy == Py_True || type_has (self->object, names.cuda_interface)
+             ? TRUE : is_jax_array (self->object);
 
   return device_from_object (self->device, "device", &type, &ordinal) == 0
          && streams_of_device (type) != STREAMS_NONE;
@@ -616,6 +658,16 @@ find_device (Question *self,
   return 0;
 }
 
+/* Checks that the library itself works in streams of the device. */
+static gboolean
+is_used_here (DLDevice device)
+{
+  guint64 stream;
+
+  return streams_of_device (device.device_type) == STREAMS_CUDA
+         && mtl_dlpack_get_work_stream (device.device_type, device.device_id, &stream);
+}
+
 /* A producer that was given a stream has ordered its work into it. */
 static PyObject *
 get_view_in_stream (Question *self,
@@ -627,10 +679,17 @@ get_view_in_stream (Question *self,
   guint64 stream = 0;
 
   device = device_of_stream (self, device);
-  self->stream = new_stream_for_device (device);
+  if (is_used_here (device) && find_producer_stream (self->object, device, &stream))
+    {
+      Py_INCREF (names.no_order);
+      self->stream = names.no_order;
+    }
+  else
+    self->stream = new_stream_for_device (device);
   if (self->stream != NULL && streams_of_device (device.device_type) == STREAMS_CUDA)
     {
-      stream = PyLong_AsUnsignedLongLong (self->stream);
+      if (stream == 0)
+        stream = PyLong_AsUnsignedLongLong (self->stream);
       is_used = mtl_dlpack_begin_stream (device.device_type, stream);
     }
 

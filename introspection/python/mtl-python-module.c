@@ -81,6 +81,7 @@ static PyMethodDef module_methods[] = {
     "from_cuda($module, owner, address, element, shape, strides, is_read_only, stream, /)\n--\n\n"
     "A view of CUDA's memory at an address, which is ready in a stream unless that is 0." },
   { "lend_cuda", module_lend_cuda, METH_O, NULL },
+  { "await_work", module_await_work, METH_O, NULL },
   { "resolve_lazy", module_resolve_lazy, METH_O, NULL },
   { "is_masked", module_is_masked, METH_O, NULL },
   { "from_buffer", module_from_buffer, METH_O,

@@ -29,6 +29,22 @@ list_lanes (MtlStridedView *view,
   return list;
 }
 
+/* Waits for queued work that may still write to the elements. Other threads run meanwhile, as the
+ * work may call them. */
+int
+await_work (MtlStridedView *view)
+{
+  GError *error = NULL;
+
+  if (G_LIKELY (!mtl_strided_view_has_work (view)))
+    return 0;
+
+  Py_BEGIN_ALLOW_THREADS
+  mtl_strided_view_await_work (view, &error);
+  Py_END_ALLOW_THREADS
+  return error == NULL ? 0 : raise_error_int (error, CALLER);
+}
+
 PyObject *
 number_get (MtlStridedView *view,
             const gint64   *indices,
@@ -36,6 +52,9 @@ number_get (MtlStridedView *view,
 {
   GError *error = NULL;
   PyObject *result;
+
+  if (await_work (view) < 0)
+    return NULL;
 
   if (mtl_strided_view_get_lanes (view) != 1
       && n_indices == mtl_strided_view_get_n_dims (view))
@@ -390,6 +409,9 @@ number_set (MtlStridedView *view,
 {
   GError *error = NULL;
   int status;
+
+  if (await_work (view) < 0)
+    return -1;
 
   if (PyLong_CheckExact (value))
     status = set_long (view, indices, n_indices, value, &error);

@@ -350,6 +350,7 @@ enter_python (Absence self)
 }
 
 /* Elements: mtl-python-number.c */
+int       await_work      (MtlStridedView *view);
 PyObject *number_get      (MtlStridedView *view,
                            const gint64   *indices,
                            gsize           n_indices);
@@ -406,6 +407,8 @@ PyObject *module_from_buffer (PyObject *module,
 /* mtl-python-cuda.c */
 PyObject *module_from_cuda   (PyObject *module,
                               PyObject *args);
+PyObject *module_await_work  (PyObject *module,
+                              PyObject *object);
 PyObject *module_lend_cuda   (PyObject *module,
                               PyObject *object);
 

@@ -43,6 +43,7 @@ def _get_array_interface(self):
     if code is None or not self.is_host_accessible():
         raise AttributeError("only views of NumPy's own element types in host memory have "
                              "__array_interface__")
+    _mtl.await_work(self)
     size = self.itemsize
     strides = None if self.is_contiguous(Mtl.Order.C) else tuple(
         size * stride for stride in self.strides)
