@@ -31,7 +31,7 @@ BASE = ('libblkid.so.1', 'libmount.so.1', 'libselinux.so.1', 'libpcre2-8.so.0', 
         'libz.so.1')
 SCRIPTS = ('maintainer/cuda.py', 'maintainer/cuda_device.py', 'tests/conftest.py',
            'tests/bench/bench_cuda.py', 'tests/bench/cuda_contenders.py',
-           'tests/bench/random_copies.py')
+           'tests/bench/random_copies.py', 'docs/cuda.md')
 
 START = """\
 #!/bin/sh

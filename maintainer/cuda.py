@@ -36,6 +36,7 @@ if not IS_PACKED:
 UNCONTROLLED = 'tests/cuda/double/libcuda-double-uncontrolled.so'
 SUITES = {'own-cuda', 'c-on-cuda'}
 SANITIZER = 'compute-sanitizer'
+TESTS_OF_KERNELS = {f'cuda/test-cuda-{name}.c' for name in ('comparisons', 'copies', 'statistics')}
 TOOLS = {'memcheck': ['--leak-check', 'full'], 'racecheck': [], 'initcheck': [], 'synccheck': []}
 # Its exit status if it has found something.
 FOUND = 86
@@ -233,8 +234,7 @@ def run_sanitizer(run):
         run.left_out('sanitizer', 'the C tests of kernels', f'{SANITIZER} is not installed')
         return
     tests = [test for test in find_tests()[0]
-             if {'kernels', 'cuda-private'} <= test.suites
-             or test.name == 'cuda/test-cuda-copies.c']
+             if {'kernels', 'cuda-private'} <= test.suites or test.name in TESTS_OF_KERNELS]
     rows = []
     for tool, options in TOOLS.items():
         for test in tests:

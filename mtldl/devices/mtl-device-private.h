@@ -18,7 +18,7 @@ typedef struct _MtlStreamUse MtlStreamUse;
 
 struct _MtlStreamUse
 {
-  gpointer context; /* what the stream belongs to, which the device knows */
+  gpointer context; /* the device's own, that the stream belongs to */
   guint64 stream;
   MtlStreamUse *next;
 };

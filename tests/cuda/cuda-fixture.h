@@ -197,6 +197,21 @@ peer_managed (gsize size)
   return POINTER (address);
 }
 
+/* The bytes that the driver knows of from an address on. It may have allocated more than was asked
+ * for. */
+static inline gsize
+bytes_to_end (gpointer address)
+{
+  CuEnum attributes[] = { CU_POINTER_RANGE_START, CU_POINTER_RANGE_SIZE };
+  CuAddress start = 0;
+  gsize size = 0;
+  gpointer values[] = { &start, &size };
+
+  MUST (cu.cuPointerGetAttributes (G_N_ELEMENTS (attributes), attributes, values,
+                                   ADDRESS (address)));
+  return start + size - ADDRESS (address);
+}
+
 /* Lets one stream wait for another, as other libraries do. */
 static inline void
 peer_order (int      ordinal,

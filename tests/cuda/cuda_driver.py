@@ -173,6 +173,7 @@ class Peer:
         with self.context():
             call("cuStreamSynchronize", self.stream)
             call("cuStreamDestroy_v2", self.stream)
+        _held[:] = [stream for stream in _held if stream != self.stream]
 
 
 # Work that is still to be done
@@ -227,6 +228,8 @@ def _declare(name, result, *arguments):
 
 calls = _declare("calls", c_uint, c_char_p)
 fail_function = _declare("fail_function", None, c_char_p, c_uint, c_uint)
+pause = _declare("pause", None)
 pending = _declare("pending", c_uint64, c_void_p)
+resume = _declare("resume", None)
 violations = _declare("violations", c_uint)
 waits = _declare("waits", c_uint, c_char_p)

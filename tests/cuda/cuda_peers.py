@@ -235,6 +235,8 @@ class Jax(Library):
         return array.unsafe_buffer_pointer()
 
     def take(self, view):
+        if view.is_read_only():
+            raise Absent("JAX asks for tensors of the old form, which cannot be read-only")
         return self.jax.dlpack.from_dlpack(view)
 
     def read(self, array):

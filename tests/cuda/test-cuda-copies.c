@@ -709,6 +709,103 @@ test_elements_on_gpu (void)
     }
 }
 
+/* Layouts that are large enough for tiles in shared memory: transposes, pixels and planes,
+ * permutations, with odd extents and in the middle of memory */
+static const struct
+{
+  gint64 shape[4];
+  gsize n_dims;
+  int axes[4];
+  const char *part;
+} large_layouts[] = {
+  { { 461, 703 }, 2, { 1, 0 }, "..." },
+  { { 512, 512 }, 2, { 1, 0 }, "..." },
+  { { 460, 701 }, 2, { 1, 0 }, "3:, 5:" },
+  { { 301, 403, 3 }, 3, { 2, 0, 1 }, "..." },
+  { { 3, 301, 403 }, 3, { 1, 2, 0 }, "..." },
+  { { 301, 403, 5 }, 3, { 2, 1, 0 }, "1:, :-1" },
+  { { 23, 17, 31, 29 }, 4, { 3, 1, 0, 2 }, "..." },
+  { { 23, 17, 31, 29 }, 4, { 2, 3, 1, 0 }, "::-1, ..., ::-1" },
+};
+
+static MtlStridedView *
+permute (MtlStridedView *view,
+         gsize           layout)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) part = slice (view, large_layouts[layout].part);
+  MtlStridedView *permuted = mtl_strided_view_permute (part, large_layouts[layout].axes,
+                                                       large_layouts[layout].n_dims, &error);
+
+  g_assert_no_error (error);
+  return permuted;
+}
+
+static void
+check_large (MtlDType from,
+             MtlDType to,
+             gsize    layout)
+{
+  g_autoptr (MtlStridedView) host = draw_view (from, large_layouts[layout].shape,
+                                               large_layouts[layout].n_dims);
+  g_autoptr (MtlStridedView) view = to_gpu (host);
+  g_autoptr (MtlStridedView) permuted = permute (view, layout);
+  g_autoptr (MtlStridedView) permuted_on_host = permute (host, layout);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) copy = NULL;
+  g_autoptr (MtlStridedView) expected = NULL;
+
+  copy = from == to ? mtl_strided_view_copy (permuted, MTL_ORDER_C, NULL, &error)
+                    : mtl_strided_view_to_dtype (permuted, to, MTL_ORDER_C, NULL, &error);
+  g_assert_no_error (error);
+  expected = from == to ? mtl_strided_view_copy (permuted_on_host, MTL_ORDER_C, NULL, &error)
+                        : mtl_strided_view_to_dtype (permuted_on_host, to, MTL_ORDER_C, NULL,
+                                                     &error);
+  g_assert_no_error (error);
+  assert_same_bytes (copy, expected);
+}
+
+static void
+test_large_layouts (void)
+{
+  static const MtlDType dtypes[] = { MTL_DTYPE_UINT8, MTL_DTYPE_INT16, MTL_DTYPE_FLOAT32,
+                                     MTL_DTYPE_INT64, MTL_DTYPE_COMPLEX128 };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (large_layouts); i++)
+    {
+      for (gsize j = 0; j < G_N_ELEMENTS (dtypes); j++)
+        check_large (dtypes[j], dtypes[j], i);
+      check_large (MTL_DTYPE_UINT8, MTL_DTYPE_FLOAT32, i);
+      check_large (MTL_DTYPE_INT32, MTL_DTYPE_UINT8, i);
+    }
+}
+
+static void
+test_large_layouts_without_compiler (void)
+{
+  run_alone ();
+  dbl.set_jit_result (CU_JIT_COMPILER_NOT_FOUND);
+  for (gsize i = 0; i < G_N_ELEMENTS (large_layouts); i++)
+    check_large (MTL_DTYPE_FLOAT32, MTL_DTYPE_FLOAT32, i);
+}
+
+/* Nothing is taken for done. */
+static void
+test_large_layouts_fail (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (large_layouts); i++)
+    {
+      g_autoptr (MtlStridedView) host = draw_view (MTL_DTYPE_FLOAT32, large_layouts[i].shape,
+                                                   large_layouts[i].n_dims);
+      g_autoptr (MtlStridedView) view = to_gpu (host);
+      g_autoptr (MtlStridedView) permuted = permute (view, i);
+
+      dbl.fail_function ("cuLaunchKernel", 1, CU_INVALID_VALUE);
+      assert_fails (mtl_strided_view_copy (permuted, MTL_ORDER_C, NULL, &error), MTL_ERROR_DEVICE,
+                    "CUDA_ERROR_INVALID_VALUE");
+    }
+}
+
 /* Rows forwards and backwards, columns, and a conversion */
 static void
 check_ways (MtlStridedView *view,
@@ -853,6 +950,9 @@ main (int   argc,
     for (gsize i = 0; i < G_N_ELEMENTS (without_compiler); i++)
       g_test_add_data_func (without_compiler[i].path, GUINT_TO_POINTER (without_compiler[i].error),
                             test_without_compiler);
+  add_cuda_test ("/CudaCopies/large-layouts/as-on-host", test_large_layouts);
+  add_double_test ("/CudaCopies/large-layouts/without-compiler", test_large_layouts_without_compiler);
+  add_double_test ("/CudaCopies/large-layouts/fail", test_large_layouts_fail);
   add_cuda_test ("/CudaCopies/ranges", test_ranges);
   add_cuda_test ("/CudaCopies/nothing", test_nothing);
 

@@ -300,6 +300,7 @@ test_imported_without_concurrent_access (void)
   g_autoptr (MtlStridedView) copy = NULL;
   g_autoptr (MtlStridedView) working = NULL;
   g_autoptr (GBytes) read = NULL;
+  DLManagedTensorVersioned *exported;
   gpointer memory;
   PeerTensor tensor;
 
@@ -313,6 +314,10 @@ test_imported_without_concurrent_access (void)
   view = import (&tensor);
   g_assert_false (mtl_strided_view_is_host_accessible (view));
   g_assert_null (mtl_strided_view_get_data (view));
+  exported = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (exported->dl_tensor.data == memory);
+  exported->deleter (exported);
 
   working = mtl_strided_view_new_zeros (get_cuda (0), MTL_DTYPE_UINT8, DIMS (8),
                                         MTL_STORAGE_MODE_DEFAULT, &error);

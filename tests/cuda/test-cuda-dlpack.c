@@ -244,18 +244,21 @@ test_import_beyond (void)
   starts[2] = memories.managed;
   for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
     {
+      const gsize size = bytes_to_end (starts[i]);
+      g_autofree char *whole = g_strdup_printf ("%" G_GSIZE_FORMAT, size);
+      g_autofree char *too_large = g_strdup_printf ("%" G_GSIZE_FORMAT " & %s", size + 1, whole);
       PeerTensor tensor;
 
-      peer_tensor_init (&tensor, starts[i], SIZE + 1, types[i], 0);
-      assert_refused (&tensor, MTL_ERROR_INVALID_DATA, "4097 & 4096");
-      peer_tensor_init (&tensor, starts[i] + 1, SIZE, types[i], 0);
-      assert_refused (&tensor, MTL_ERROR_INVALID_DATA, "4096");
-      peer_tensor_init (&tensor, starts[i] + SIZE - 1, 2, types[i], 0);
-      assert_refused (&tensor, MTL_ERROR_INVALID_DATA, "4096");
+      peer_tensor_init (&tensor, starts[i], size + 1, types[i], 0);
+      assert_refused (&tensor, MTL_ERROR_INVALID_DATA, too_large);
+      peer_tensor_init (&tensor, starts[i] + 1, size, types[i], 0);
+      assert_refused (&tensor, MTL_ERROR_INVALID_DATA, whole);
+      peer_tensor_init (&tensor, starts[i] + size - 1, 2, types[i], 0);
+      assert_refused (&tensor, MTL_ERROR_INVALID_DATA, whole);
       peer_tensor_init (&tensor, starts[i], 2, types[i], 0);
-      tensor.strides[0] = SIZE;
-      assert_refused (&tensor, MTL_ERROR_INVALID_DATA, "4097 & 4096");
-      peer_tensor_init (&tensor, starts[i] + SIZE - 1, 1, types[i], 0);
+      tensor.strides[0] = size;
+      assert_refused (&tensor, MTL_ERROR_INVALID_DATA, too_large);
+      peer_tensor_init (&tensor, starts[i] + size - 1, 1, types[i], 0);
       tensor.strides[0] = G_MAXINT64;
       g_clear_object (&(MtlStridedView *) { import (&tensor) });
     }

@@ -606,6 +606,11 @@ class LikeTorch:
         self.device = type("device", (), {"type": "cuda", "index": index})()
 
 
+class ProtocolOfTorch(LikeTorch):
+    def __cuda_stream__(self):
+        return 0, self.cuda_stream
+
+
 class LikeCuPy:
     def __init__(self, stream):
         self.owner = stream
@@ -626,7 +631,8 @@ def test_streams_of_other_libraries(kind):
 
 def test_default_streams_of_other_libraries():
     """PyTorch and CuPy have 0 for the legacy stream, which has a handle of its own."""
-    assert [Mtl.asstream(kind(0)).get_handle() for kind in (LikeTorch, LikeCuPy)] == [1, 1]
+    kinds = (LikeTorch, LikeCuPy, ProtocolOfTorch)
+    assert [Mtl.asstream(kind(0)).get_handle() for kind in kinds] == [1] * 3
     with pytest.raises(ValueError, match=says(0)):
         Mtl.asstream(0)
 
@@ -694,6 +700,20 @@ def test_a_file_to_the_gpu(tmp_path):
     for name, array in tensors.items():
         assert mode_of(moved[name]) == Mtl.StorageMode.PRIVATE
         assert np.array_equal(moved[name].tolist(), array)
+
+
+def test_pages_of_a_file_are_pinned_memory(tmp_path):
+    path = tmp_path / "model.safetensors"
+    Mtl.save(path, {"a": np.ones(3, np.int16)})
+
+    with Mtl.load(path, device="cuda-host") as file:
+        assert file["a"].__dlpack_device__() == (3, 0)
+    with Mtl.load(path, device="cuda-managed") as file:
+        with pytest.raises(ValueError, match=says("(3, 0)")) as info:
+            file["a"]
+        assert error_code(info) == Mtl.Error.NEEDS_COPY
+    with Mtl.load(path, device="cuda-managed", mode="read") as file:
+        assert file["a"].__dlpack_device__() == (13, 0) and file["a"].tolist() == [1, 1, 1]
 
 
 def test_many_threads(mode):

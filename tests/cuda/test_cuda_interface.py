@@ -146,6 +146,17 @@ def test_types_come_in(dtype):
     assert (other.dtype, other.tolist()) == (view.dtype, view.tolist())
 
 
+def test_the_interface_is_no_way_around_dlpack():
+    """PyTorch's does not say that complex numbers wait to be conjugated."""
+    class LikeTorch(Array):
+        def __dlpack__(self, **keywords):
+            raise BufferError("conjugated")
+
+    array = LikeTorch((4,), "<c8", (iota(PRIVATE, 4, dtype="complex64").get_address(), False))
+    with pytest.raises(BufferError, match="conjugated"):
+        Mtl.asview(array)
+
+
 def test_older_interfaces():
     view = iota(PRIVATE, 4)
     for version in (0, 1, 2):

@@ -6,6 +6,7 @@ streams are kept busy before the work that matters."""
 import ctypes
 import gc
 import os
+import signal
 import threading
 import time
 from contextlib import contextmanager
@@ -183,6 +184,48 @@ def test_a_hot_tensor_comes_in_by_the_protocol(peer, theirs, keywords):
     assert view.tolist() == [7] * N
 
 
+@pytest.mark.parametrize("keywords", [{"device": (2, 0)}, {"copy": False}, {"copy": True}])
+def test_a_producer_of_a_known_stream_is_asked_for_no_order(peer, theirs, keywords):
+    """The library lets its stream wait by itself."""
+    producer = exchanging(peer.stream)(theirs, (N,), device=(2, 0))
+    producer.peer = peer
+
+    with cuda.no_wait():
+        view = Mtl.from_dlpack(producer, **keywords)
+    assert producer.keywords["stream"] == -1
+    assert view.tolist() == [7] * N
+
+
+def test_an_array_of_a_known_stream_is_asked_once(peer, theirs):
+    """CuPy's has the array interface, but not the exchange API."""
+    interface = {"stream": peer.stream, "version": 3}
+    kind = type("LikeCuPy", (Asked,), {"__cuda_array_interface__": interface, "calls": 0})
+    producer = kind(theirs, (N,), device=(2, 0))
+
+    with cuda.no_wait():
+        view = Mtl.from_dlpack(producer)
+    assert producer.keywords == {"max_version": (1, 3), "stream": -1}
+    assert view.tolist() == [7] * N
+
+
+@pytest.mark.parametrize("interface", [{}, {"stream": None}, {"stream": 0}, None, {"stream": "1"},
+                                       property(lambda self: 1 / 0)])
+def test_an_array_whose_interface_has_no_stream(peer, theirs, interface):
+    kind = type("Odd", (Asked,), {"__cuda_array_interface__": interface})
+    producer = kind(theirs, (N,), device=(2, 0))
+    producer.peer = peer
+
+    assert Mtl.from_dlpack(producer).tolist() == [7] * N
+    assert producer.keywords["stream"] == own_stream()
+
+
+def test_pinned_memory_that_is_asked_for_as_a_gpus():
+    """The new memory, or the same under another name, is still written to."""
+    view = Mtl.from_dlpack(hot(SHARED), device="cuda:0")
+    with wait():
+        assert memoryview(view)[0] == 5
+
+
 def test_the_copy_of_a_hot_tensor(peer, theirs):
     producer = Asked(theirs, (N,), device=(2, 0))
     producer.peer = peer
@@ -355,10 +398,13 @@ def test_host_memory_is_complete(mode):
     assert list((ctypes.c_float * N).from_address(data)) == [5] * N
 
 
-def test_memory_outlives_the_consumers_work(peer):
+@pytest.mark.parametrize("mode", [PRIVATE, SHARED, MANAGED], ids=lambda mode: mode.value_nick)
+def test_memory_outlives_the_consumers_work(peer, mode):
     """The consumer's deleter says nothing of the work that it has queued."""
     taken = peer.allocate(4 * N)
-    view = fives()
+    view = zeros(mode)
+    view.fill(5)
+    cuda.hold(own_stream())
     capsule = view.__dlpack__(stream=peer.stream, **V1)
     with peer.context():
         cuda.call("cuMemcpyAsync", taken, view.get_address(), 4 * N, peer.stream)
@@ -366,7 +412,7 @@ def test_memory_outlives_the_consumers_work(peer):
     with cuda.no_wait():
         del view, capsule
         gc.collect()
-        others = [zeros() for _ in range(3)]
+        others = [zeros(mode) for _ in range(3)]
         others[0].fill(6)
     assert peer.read(taken, N) == [5] * N
     peer.free(taken)
@@ -412,6 +458,40 @@ def test_results_of_peers_come_in_by_the_exchange_api():
     assert result.value.__dlpack_device__() == (2, 0) and result.value.shape == (4,)
     result.value.fill(3)
     assert result.value.tolist() == [3] * 4
+
+
+def test_results_of_peers_that_the_host_reaches(peer):
+    """They may still be written to in the stream that the peer was told."""
+    exchange, result = exchange_api(Mtl.StridedView), ctypes.py_object()
+    prototype = DLTensor(device_type=13, ndim=1, code=2, bits=32, lanes=1,
+                         shape=(ctypes.c_int64 * 1)(N))
+    managed, stream = ctypes.c_void_p(), ctypes.c_void_p()
+
+    assert exchange.allocate(prototype, managed, None, cuda_error) == 0
+    assert exchange.work_stream(13, 0, stream) == 0
+    data = ManagedVersioned.from_address(managed.value).dl_tensor.data
+    with cuda.no_wait():
+        cuda.hold(stream.value)
+        peer.fill(data, 7, N, stream.value)
+        assert exchange.to_object(managed, result) == 0
+    with wait():
+        assert memoryview(result.value)[N - 1] == 7
+
+
+def test_the_lock_is_free_while_the_host_waits():
+    """Work may call Python. The test would not end."""
+    def go_on():
+        time.sleep(0.05)
+        cuda.resume()
+
+    view = hot(SHARED)
+    cuda.pause()
+    thread = threading.Thread(target=go_on)
+    signal.alarm(20)
+    thread.start()
+    assert memoryview(view)[0] == 5
+    thread.join()
+    signal.alarm(0)
 
 
 @dict(ExchangeApi._fields_)["allocate"]._argtypes_[3]
@@ -464,6 +544,42 @@ def test_work_between_private_memory_is_only_queued():
 
 
 # Streams and events
+
+
+@cuda.two_gpus
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize("mode", [SHARED, MANAGED], ids=["shared", "managed"])
+def test_another_gpu_waits_for_hot_memory(mode, step):
+    copy = zeros(PRIVATE, OTHERS[0])
+    copy[::step].copy_from(hot(mode))
+    assert copy.tolist() == [5] * N
+
+
+@cuda.two_gpus
+@pytest.mark.parametrize("mode", [SHARED, MANAGED], ids=["shared", "managed"])
+def test_another_gpu_compares_hot_memory(mode):
+    expected = Mtl.full(N, 5, "float32", device=OTHERS[0])
+    assert expected.array_equal(hot(mode)) and hot(mode).array_equal(expected)
+
+
+@cuda.two_gpus
+@pytest.mark.parametrize("handle", [1, 2])
+def test_default_streams_of_two_gpus(handle):
+    """Their handles are the same."""
+    streams = [Mtl.asstream(handle, device) for device in (GPU, OTHERS[0])]
+    other = cuda.Peer(1)
+    view = zeros(SHARED)
+
+    cuda.hold(handle)
+    with cuda.context():
+        cuda.call("cuMemsetD32Async", view.get_address(), 7, N, handle)
+    with cuda.no_wait():
+        assert streams[1].wait_stream(streams[0])
+        with other.context():
+            cuda.order(handle, other.stream)
+    other.synchronize()
+    assert (ctypes.c_int32 * N).from_address(view.get_address())[N - 1] == 7
+    other.close()
 
 
 def test_a_stream_waits_for_an_event():
@@ -524,15 +640,64 @@ def launch(peer, graph):
 
 def test_copies_are_part_of_a_graph(peer):
     source, target, graphs = zeros(), zeros(), []
+    wide = Mtl.zeros(N, "float64", device=GPU)
 
     source.fill(5)
+    wide.fill(3)
     GPU.synchronize()
     with Mtl.asstream(peer.stream), capture(peer, graphs):
         target[::-1].copy_from(source)
         source[:2].fill(1)
+        wide.fill(0.1)
     assert target.tolist() == [0] * N and source.tolist() == [5] * N
+    assert wide.tolist() == [3] * N
     launch(peer, graphs[0])
     assert target.tolist() == [5] * N and source[:4].tolist() == [1, 1, 5, 5]
+    assert wide.tolist() == [0.1] * N
+
+
+def test_temporary_memory_is_no_part_of_a_graph(peer):
+    """It would be that of others when the graph runs."""
+    view, graphs = zeros(), []
+    view.copy_from(Mtl.arange(N, dtype="float32", device=HOST))
+    GPU.synchronize()
+    with Mtl.asstream(peer.stream), capture(peer, graphs):
+        for target, source in ((view, view[::-1]), (view[1:], view[:-1]),
+                               (Mtl.zeros((N, 2), "int8", device=HOST)[:, 0], view)):
+            with pytest.raises(NotImplementedError) as info:
+                target.copy_from(source)
+            assert error_code(info) == Mtl.Error.NOT_SUPPORTED
+    launch(peer, graphs[0])
+    assert view.tolist() == list(range(N))
+
+
+@pytest.mark.parametrize("keywords", [{}, {"copy": True}, {"device": (2, 0)}])
+@pytest.mark.parametrize("is_cupy", [False, True])
+def test_a_tensor_whose_stream_captures(peer, theirs, keywords, is_cupy):
+    """The library's own stream does not become a part of the graph."""
+    interface = {"stream": peer.stream, "version": 3}
+    kind = (type("LikeCuPy", (Asked,), {"__cuda_array_interface__": interface}) if is_cupy
+            else exchanging(peer.stream))
+    producer = kind(theirs, (N,), device=(2, 0))
+    producer.peer = peer
+    graphs = []
+
+    peer.synchronize()
+    with capture(peer, graphs):
+        view = Mtl.from_dlpack(producer, **keywords)
+        assert view.tolist() == [7] * N
+    launch(peer, graphs[0])
+
+
+def test_new_memory_is_there_for_the_programs_kernels(peer):
+    """They run after it was cleared."""
+    cuda.hold(own_stream())
+    with cuda.no_wait(), Mtl.asstream(peer.stream):
+        view = zeros()
+        peer.fill(view.get_address(), 7, N)
+    assert peer.read(view.get_address(), N) == [7] * N
+    GPU.synchronize()
+    assert peer.read(view.get_address(), N) == [7] * N
 
 
 def test_other_work_does_not_end_a_capture(peer, theirs):

@@ -224,6 +224,7 @@ test_device_get_stream (MtlDevice  *device,
 static gboolean
 test_device_order_streams (MtlDevice  *device,
                            guint64     before,
+                           MtlDevice  *other,
                            guint64     after,
                            GError    **error)
 {
