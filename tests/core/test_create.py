@@ -88,8 +88,9 @@ def test_devices():
     deep = []
     for _ in range(5000):
         deep = [deep]
-    for wrong in ("gpu", 1, HOST.get_name(), deep):
-        with pytest.raises(TypeError, match="Mtl.Device"):
+    for wrong, error in (("gpu", ValueError), (1, TypeError), (HOST.get_name(), ValueError),
+                         (deep, TypeError)):
+        with pytest.raises(error, match="device"):
             Mtl.zeros(2, device=wrong)
 
 

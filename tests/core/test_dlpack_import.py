@@ -112,7 +112,7 @@ def test_case_4_capsules_are_consumed_once(legacy):
 def test_bare_capsules_know_devices_and_copies():
     view = Mtl.StridedView.new_zeros(HOST, Mtl.DType.FLOAT32, [3])
 
-    with pytest.raises(TypeError, match="nonsense"):
+    with pytest.raises(ValueError, match="nonsense"):
         Mtl.from_dlpack(view.__dlpack__(), device="nonsense")
     with pytest.raises(BufferError, match=says("(2, 0)")):
         Mtl.from_dlpack(view.__dlpack__(), device=(2, 0))
@@ -242,7 +242,7 @@ def test_case_19_failures_before_taking_leave_the_capsule(legacy):
     name = capsule_name(capsule)
 
     for wrong in ({"device": "nonsense"}, {"device": (1,)}, {"nonsense": None}):
-        with pytest.raises(TypeError):
+        with pytest.raises((TypeError, ValueError)):
             Mtl.from_dlpack(capsule, **wrong)
         assert capsule_name(capsule) == name and producer.deleted == 0
     assert Mtl.from_dlpack(capsule).tolist() == [1, 2]

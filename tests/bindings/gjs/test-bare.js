@@ -7,10 +7,11 @@ import Mtl from 'gi://Mtl?version=1';
 
 import {ok, run, test} from '../../support/tap.js';
 
+// The host has no streams.
 const names = Object.keys(Mtl).filter(name => {
     const type = Mtl[name]?.$gtype;
 
-    return type && GObject.type_is_a(type, GObject.Object) && !GObject.type_test_flags(
+    return type && name !== 'Stream' && GObject.type_is_a(type, GObject.Object) && !GObject.type_test_flags(
         type, GObject.TypeFlags.ABSTRACT);
 });
 

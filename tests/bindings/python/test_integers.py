@@ -281,7 +281,7 @@ def test_members_of_enumerations(target):
     ((-1, 0), BufferError), ((0, 0), BufferError), ((99, 0), BufferError),
     ((1, 2**31 - 1), BufferError),
     ((1.0, 0), TypeError), ((1, 0.0), TypeError), (("1", 0), TypeError), ((1,), TypeError),
-    ((), TypeError), ((1, 0, 0), TypeError), ([1, 0], TypeError), ("gpu", TypeError),
+    ((), TypeError), ((1, 0, 0), TypeError), ([1, 0], TypeError), (1.5, TypeError),
     (1, TypeError), ((None, 0), TypeError), ((Raises(), 0), RuntimeError),
 ])
 def test_what_is_no_device_of_the_memory(pair, exception):

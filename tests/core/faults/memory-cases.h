@@ -53,6 +53,7 @@ BYTES (buffer_get_bytes, mtl_buffer_get_bytes (f->buffer, 1, 20, error))
 NUMBER (dtype_from_string, mtl_dtype_from_string ("float32", error))
 MEMORY (dtype_to_string, mtl_dtype_to_string (MTL_DTYPE_FLOAT32))
 NUMBER (device_get, mtl_device_get (MTL_DEVICE_TYPE_CPU, 0, error))
+NUMBER (device_get_by_name, mtl_device_get_by_name ("cpu:0", error))
 DONE (device_list, free_list (mtl_device_list ()))
 DONE (device_synchronize, mtl_device_synchronize (f->device, NULL, error))
 DONE (device_synchronize_async,
