@@ -12,9 +12,6 @@
 /* A wait for an event asks after it in intervals that grow, in microseconds. */
 #define LONGEST_EVENT_INTERVAL 100
 
-/* A kernel takes as many bytes at once; copies repeat a longer pattern faster. */
-#define LONGEST_PATTERN 1024
-
 /* Beside the GPUs, which have numbers of their own, DLPack names two devices for memory that the
  * host and all GPUs reach: (3, 0) for pinned memory and (13, 0) for managed memory. They allocate
  * memory of this kind alone, in the context of the first GPU. */
@@ -313,9 +310,6 @@ fill_by_kernel (MtlCudaContext  *context,
   MtlStrided elements = { .layout = &layout, .data = dest };
 
   *is_done = FALSE;
-  if (pattern_size > LONGEST_PATTERN)
-    return TRUE;
-
   return mtl_layout_new_dense (&n, 1, MTL_ORDER_C, 8 * pattern_size, &layout, error)
          && mtl_cuda_fill_elements (context, &elements, pattern, is_done, error);
 }

@@ -376,7 +376,7 @@ mtl_stream_get_handle (MtlStream *self)
  *
  * The stream may be capturing a graph. Then copies, fills and conversions
  * within the memory of the device are part of the graph, and what needs the host
- * or temporary memory is an error.
+ * or temporary memory fails with %MTL_ERROR_NOT_SUPPORTED.
  *
  * Since: 1.0
  */

@@ -178,7 +178,7 @@ compare (MtlStridedView  *self,
  * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
  * - %MTL_ERROR_OVERFLOW: the number of all lanes or one of their offsets does
  *   not fit in 63 bits
- * - %MTL_ERROR_NO_MEMORY: host memory for a copy of a device's elements cannot
+ * - %MTL_ERROR_NO_MEMORY: memory for a copy of a device's elements cannot
  *   be allocated
  * - %MTL_ERROR_DEVICE: the device failed
  * - %G_IO_ERROR_CANCELLED: the operation was cancelled

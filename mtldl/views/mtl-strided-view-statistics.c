@@ -272,8 +272,9 @@ compute_statistics (MtlStridedView    *self,
  * are repeated, as by [method@Mtl.StridedView.broadcast_to], are only read once.
  *
  * The result depends neither on the number of threads nor on the processor. The
- * lanes of vectors are elements like others. Memory that the host cannot access
- * is copied to the host, a few MiB at a time.
+ * lanes of vectors are elements like others. A GPU of CUDA reads its memory by
+ * itself; other memory that the host cannot access is copied to the host, a few
+ * MiB at a time.
  *
  * Errors:
  *
@@ -281,8 +282,8 @@ compute_statistics (MtlStridedView    *self,
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot read the elements
  * - %MTL_ERROR_OVERFLOW: the number of all lanes or one of their offsets does
  *   not fit in 63 bits
- * - %MTL_ERROR_NO_MEMORY: host memory for the intermediate results, or for a
- *   copy of a device's elements, cannot be allocated
+ * - %MTL_ERROR_NO_MEMORY: memory for the intermediate results, or for a copy of a
+ *   device's elements, cannot be allocated
  * - %MTL_ERROR_DEVICE: the device failed
  * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *

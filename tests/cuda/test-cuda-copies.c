@@ -858,6 +858,8 @@ test_without_compiler (gconstpointer data)
 
   run_alone ();
   dbl.set_jit_result (GPOINTER_TO_UINT (data));
+  for (gsize n = 1; n < 8; n++)
+    check_fill (PRIVATE, n, n, (const guint8 *) "0123456789abcdef", 16);
   for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
     {
       g_autoptr (GError) error = NULL;

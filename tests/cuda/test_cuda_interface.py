@@ -152,7 +152,8 @@ def test_the_interface_is_no_way_around_dlpack():
         def __dlpack__(self, **keywords):
             raise BufferError("conjugated")
 
-    array = LikeTorch((4,), "<c8", (iota(PRIVATE, 4, dtype="complex64").get_address(), False))
+    view = iota(PRIVATE, 4, dtype="complex64")
+    array = LikeTorch((4,), "<c8", (view.get_address(), False))
     with pytest.raises(BufferError, match="conjugated"):
         Mtl.asview(array)
 
