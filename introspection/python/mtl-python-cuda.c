@@ -119,24 +119,24 @@ module_lend_cuda (PyObject *module,
   MtlStridedView *view;
   GError *error = NULL;
   guint64 stream = 0;
+  MtlDevice *own;
   DLDevice device;
 
   if (!is_view (object))
     return PyErr_Format (PyExc_TypeError, "a view is needed, not %R", object);
 
   view = get_view (object);
+  own = mtl_strided_view_get_device (view);
   device = view_device (view);
   if ((device.device_type != MTL_DEVICE_TYPE_CUDA_HOST
        && streams_of_device (device.device_type) != STREAMS_CUDA)
-      || !mtl_dlpack_get_work_stream (MTL_DEVICE_TYPE_CUDA,
-                                      mtl_device_get_ordinal (mtl_strided_view_get_device (view)),
-                                      &stream))
+      || !mtl_dlpack_get_work_stream (mtl_device_get_device_type (own),
+                                      mtl_device_get_ordinal (own), &stream))
     Py_RETURN_NONE;
 
   managed = mtl_strided_view_to_dlpack (view,
                                         MTL_DLPACK_FLAGS_NEVER_COPY | MTL_DLPACK_FLAGS_NO_SYNC
-                                        | MTL_DLPACK_FLAGS_NEGATIVE_STRIDES,
-                                        mtl_strided_view_get_device (view), &error);
+                                        | MTL_DLPACK_FLAGS_NEGATIVE_STRIDES, own, &error);
   if (managed == NULL)
     return raise_error (error, PEER);
 

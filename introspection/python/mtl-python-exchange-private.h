@@ -57,6 +57,7 @@ gpointer  keep_object      (PyObject *object);
 
 /* mtl-python-producer.c */
 int       refuse_lazy_real    (PyObject *object);
+int       forget_exception    (void);
 int       refuse_lazy         (PyObject *object);
 PyObject *resolve_lazy        (PyObject *object);
 int       is_jax_array        (PyObject *object);

@@ -476,31 +476,36 @@ forget_answer (DLManagedTensorVersioned *managed)
     PyErr_Clear ();
 }
 
-/* Returns whether the stream is there. JAX has none, and its host would wait. */
-static gboolean
+/* Returns whether the stream is there, or -1 with an exception that ends a program. JAX has none,
+ * and its host would wait. */
+static int
 find_interface_stream (PyObject *object,
                        guint64  *stream)
 {
-  PyObject *interface = NULL, *value = NULL;
+  int is_without = type_has (object, names.cuda_interface) ? is_jax_array (object) : TRUE;
+  PyObject *interface, *value = NULL;
 
   *stream = 0;
-  if (type_has (object, names.cuda_interface) && !is_jax_array (object))
-    interface = PyObject_GetAttr (object, names.cuda_interface);
-  if (interface != NULL && PyDict_Check (interface))
-    value = PyDict_GetItemWithError (interface, names.stream); /* borrowed */
+  if (is_without != FALSE)
+    return is_without < 0 ? -1 : FALSE;
+
+  interface = PyObject_GetAttr (object, names.cuda_interface);
+  if (interface != NULL)
+    value = PyObject_GetItem (interface, names.stream);
   if (value != NULL && PyLong_Check (value))
     *stream = PyLong_AsUnsignedLongLong (value);
+  Py_XDECREF (value);
   Py_XDECREF (interface);
   if (PyErr_Occurred () == NULL)
     return *stream != 0;
 
-  PyErr_Clear ();
-  return FALSE;
+  *stream = 0;
+  return forget_exception ();
 }
 
-/* Returns whether the producer says in which stream it works. Then that is ordered here: a producer
- * whose stream captures a graph would make the library's stream a part of it. */
-static gboolean
+/* Returns whether the producer says in which stream it works, or -1 as above. Then that is ordered
+ * here: a producer whose stream captures a graph would make the library's stream a part of it. */
+static int
 find_producer_stream (PyObject *object,
                       DLDevice  device,
                       guint64  *stream)
@@ -676,10 +681,16 @@ get_view_in_stream (Question *self,
 {
   PyObject *wrapper = NULL;
   gboolean is_used = FALSE;
+  int is_known = FALSE;
   guint64 stream = 0;
 
   device = device_of_stream (self, device);
-  if (is_used_here (device) && find_producer_stream (self->object, device, &stream))
+  if (is_used_here (device))
+    is_known = find_producer_stream (self->object, device, &stream);
+  if (is_known < 0)
+    return NULL;
+
+  if (is_known)
     {
       Py_INCREF (names.no_order);
       self->stream = names.no_order;
@@ -688,7 +699,7 @@ get_view_in_stream (Question *self,
     self->stream = new_stream_for_device (device);
   if (self->stream != NULL && streams_of_device (device.device_type) == STREAMS_CUDA)
     {
-      if (stream == 0)
+      if (!is_known)
         stream = PyLong_AsUnsignedLongLong (self->stream);
       is_used = mtl_dlpack_begin_stream (device.device_type, stream);
     }
@@ -717,6 +728,9 @@ get_ordered_view (Question *self,
   if (asks_first < 0 || (asks_first && find_device (self, &device) < 0))
     return NULL;
 
+  /* A producer without a device, which the array API does not allow, is asked again, too. */
+  if (device.device_type == MTL_DEVICE_TYPE_UNKNOWN)
+    asks_first = FALSE;
   wrapper = get_view_in_stream (self, device, answer);
   if (wrapper == NULL || asks_first || streams_of_device (device.device_type) != STREAMS_NONE
       || PyCapsule_CheckExact (self->object)

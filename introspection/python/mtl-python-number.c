@@ -39,9 +39,12 @@ await_work (MtlStridedView *view)
   if (G_LIKELY (!mtl_strided_view_has_work (view)))
     return 0;
 
+  /* With another reference, no thread can close the view until the caller has used it. */
+  g_object_ref (view);
   Py_BEGIN_ALLOW_THREADS
   mtl_strided_view_await_work (view, &error);
   Py_END_ALLOW_THREADS
+  g_object_unref (view);
   return error == NULL ? 0 : raise_error_int (error, CALLER);
 }
 

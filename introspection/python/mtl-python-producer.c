@@ -143,7 +143,7 @@ module_resolve_lazy (PyObject *module,
 }
 
 /* An exception that ends a program stays. */
-static int
+int
 forget_exception (void)
 {
   if (PyErr_Occurred () == NULL)

@@ -104,8 +104,8 @@ gboolean mtl_cuda_context_order (MtlCudaContext  *self,
                                  CuStream         after,
                                  GError         **error);
 
-/* Lets a stream of another device wait for what one of this device has now. Neither captures. Can be
- * called in any scope. */
+/* Lets a stream of another device wait for what one of this device has now. Captures are
+ * as above. Can be called in any scope. */
 gboolean mtl_cuda_context_order_devices (MtlCudaContext  *self,
                                          CuStream         before,
                                          MtlCudaContext  *other,

@@ -324,7 +324,7 @@ mtl_cuda_context_order_devices (MtlCudaContext  *self,
 {
   g_auto (MtlCudaScope) scope = { NULL };
   g_auto (MtlCudaScope) other_scope = { NULL };
-  gboolean succeeded;
+  gboolean captures, succeeded;
   CuEvent event;
 
   if (!mtl_cuda_scope_enter (&scope, self, error))
@@ -332,6 +332,14 @@ mtl_cuda_context_order_devices (MtlCudaContext  *self,
 
   if (before != self->stream && mtl_cuda_context_is_capturing (self, before))
     return TRUE;
+
+  if (!mtl_cuda_scope_enter (&other_scope, other, error))
+    return FALSE;
+
+  captures = after != other->stream && mtl_cuda_context_is_capturing (other, after);
+  mtl_cuda_scope_leave (&other_scope);
+  if (captures)
+    return mtl_cuda_context_wait (self, before, NULL, error);
 
   event = mtl_cuda_context_record (self, before, error);
   if (event == NULL)

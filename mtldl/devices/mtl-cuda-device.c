@@ -227,11 +227,14 @@ mtl_cuda_device_begin_export (MtlDevice      *device,
                               GError        **error)
 {
   MtlCudaContext *own = get_context (device), *context = get_context (consumer);
+  g_auto (MtlCudaScope) consumer_scope = { NULL };
   g_auto (MtlCudaScope) scope = { NULL };
   guint64 stream = (guintptr) CU_LEGACY_STREAM;
   gboolean is_known = mtl_pushed_stream_find (MTL_DEVICE_TYPE_CUDA, context->ordinal, &stream);
 
-  if (!mtl_cuda_scope_enter (&scope, own, error))
+  /* Another GPU may not be open yet. */
+  if ((own != context && !mtl_cuda_scope_enter (&consumer_scope, context, error))
+      || !mtl_cuda_scope_enter (&scope, own, error))
     return FALSE;
 
   mtl_device_uses_add (uses, context, get_stream_for_all_threads (stream));

@@ -157,9 +157,9 @@ free_block (MtlCudaContext *context,
 
 static gboolean
 check_allocated (MtlCudaContext  *context,
-               CuResult         result,
-               gsize            size,
-               GError         **error)
+                 CuResult         result,
+                 gsize            size,
+                 GError         **error)
 {
   g_autofree char *what = g_strdup_printf ("allocate %" G_GSIZE_FORMAT " bytes", size);
 

@@ -29,7 +29,8 @@ typedef struct
   guint is_static : 1;   /* it has no reference count */
   guint has_immortal_device : 1; /* no reference to the device is held */
   guint is_mapped_file : 1;
-  int n_works;           /* atomic: not 0 if queued work may write to memory that the host reaches */
+  int n_works;           /* atomic: how often queued work got to write to memory that the host reaches */
+  int n_awaited;         /* atomic: those that the host has waited for */
   MtlDeviceUses uses;
   guint64 home_stream;   /* used by the library that the memory came from, or 0 */
   gsize size;
@@ -167,12 +168,19 @@ gboolean   mtl_memory_end_work (MtlMemory  *self,
                                 MtlDevice  *device,
                                 GError    **error);
 
+/* Checks if queued work may still write to memory that the host reaches. */
+static inline gboolean
+mtl_memory_is_hot (MtlMemory *self)
+{
+  return g_atomic_int_get (&self->n_works) != g_atomic_int_get (&self->n_awaited);
+}
+
 /* Called before the host reads or writes the memory. */
 static inline gboolean
 mtl_memory_begin_access (MtlMemory  *self,
                          GError    **error)
 {
-  return G_LIKELY (g_atomic_int_get (&self->n_works) == 0) || mtl_memory_cool_down (self, error);
+  return G_LIKELY (!mtl_memory_is_hot (self)) || mtl_memory_cool_down (self, error);
 }
 
 /* Called before a device, whose work is in order with its own, reads or writes the memory. */

@@ -615,13 +615,14 @@ gboolean
 mtl_memory_cool_down (MtlMemory  *self,
                       GError    **error)
 {
+  int n_awaited = g_atomic_int_get (&self->n_awaited);
   int n_works = g_atomic_int_get (&self->n_works);
 
   if (!mtl_memory_synchronize (self, error))
     return FALSE;
 
-  /* Another thread may have queued more. */
-  g_atomic_int_compare_and_exchange (&self->n_works, n_works, 0);
+  /* Another thread may have waited for more. */
+  g_atomic_int_compare_and_exchange (&self->n_awaited, n_awaited, n_works);
   return TRUE;
 }
 
@@ -641,14 +642,6 @@ order_home_stream (MtlMemory *self)
     klass->order_streams (self->device, own, self->device, self->home_stream, NULL);
 }
 
-static void
-note_hot_work (MtlMemory *self)
-{
-  /* 0 would be no work. */
-  if (g_atomic_int_add (&self->n_works, 1) == -1)
-    g_atomic_int_inc (&self->n_works);
-}
-
 gboolean
 mtl_memory_end_work (MtlMemory  *self,
                      MtlDevice  *device,
@@ -665,7 +658,7 @@ mtl_memory_end_work (MtlMemory  *self,
                                   mtl_device_get_ordinal (device), &pushed))
     return mtl_device_synchronize (device, NULL, error);
 
-  note_hot_work (self);
+  g_atomic_int_inc (&self->n_works);
   return TRUE;
 }
 

@@ -186,6 +186,17 @@ get_whole_bytes (MtlStridedView  *dest,
   return TRUE;
 }
 
+/* A graph would run with the temporary memory of a copy after that is freed. */
+static gboolean
+check_takes_temporary (MtlDevice  *engine,
+                       GError    **error)
+{
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (engine);
+
+  return klass->check_runs == NULL
+         || klass->check_runs (engine, "copy elements through other memory", error);
+}
+
 /* Copies elements to new memory of the device, side by side: all bytes at once. */
 static MtlStridedView *
 bring (MtlStridedView    *self,
@@ -197,9 +208,13 @@ bring (MtlStridedView    *self,
   g_autoptr (MtlStridedView) packed = NULL;
   MtlDevice *own = mtl_memory_get_engine (self->memory);
   gint64 first, size;
+  gboolean is_packed = mtl_layout_get_packed_bytes (&self->layout, &first, &size);
   Bytes bytes;
 
-  packed = mtl_layout_get_packed_bytes (&self->layout, &first, &size)
+  if (!is_packed && own != NULL && !check_takes_temporary (own, error))
+    return NULL;
+
+  packed = is_packed
              ? g_object_ref (self)
              : copy_quietly (self, own != NULL ? own : mtl_device_get_host (),
                              own != NULL ? MTL_STORAGE_MODE_PRIVATE : MTL_STORAGE_MODE_HOST,
@@ -227,17 +242,6 @@ copy_result (MtlStridedView  *dest,
   return can_copy_bytes (dest, result, &bytes)
            ? copy_bytes (dest, result, &bytes, NULL, error)
            : copy_on_host (dest, result, NULL, NULL, error);
-}
-
-/* A graph would run with the temporary memory of a copy after that is freed. */
-static gboolean
-check_takes_temporary (MtlDevice  *engine,
-                       GError    **error)
-{
-  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (engine);
-
-  return klass->check_runs == NULL
-         || klass->check_runs (engine, "copy elements through other memory", error);
 }
 
 static gboolean

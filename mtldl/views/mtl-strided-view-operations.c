@@ -266,7 +266,7 @@ mtl_strided_view_get_data (MtlStridedView *self)
 gboolean
 mtl_strided_view_has_work (MtlStridedView *self)
 {
-  return g_atomic_int_get (&self->memory->n_works) != 0;
+  return mtl_memory_is_hot (self->memory);
 }
 
 gboolean

@@ -209,6 +209,7 @@ def test_an_array_of_a_known_stream_is_asked_once(peer, theirs):
 
 
 @pytest.mark.parametrize("interface", [{}, {"stream": None}, {"stream": 0}, None, {"stream": "1"},
+                                       {"stream": -1}, {"stream": 2**70},
                                        property(lambda self: 1 / 0)])
 def test_an_array_whose_interface_has_no_stream(peer, theirs, interface):
     kind = type("Odd", (Asked,), {"__cuda_array_interface__": interface})
