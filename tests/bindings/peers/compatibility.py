@@ -42,7 +42,7 @@ of these types do not support the buffer protocol, and DLPack only if the types 
 NumPy 2.5 or later; `Mtl.asview()` and `asarray()` know them if ml_dtypes is installed, which it is
 for the newer NumPy here. Types of 4 and 6 bits take one byte per element there. safetensors saves
 whatever it is given as if it were contiguous, including NumPy arrays. cuda.core is tested without a
-GPU, mpi4py on one rank. Nothing here was run on a GPU: with memory of CUDA, stand-ins for such
+GPU, mpi4py on one rank. Nothing here was run on a GPU: with CUDA memory, stand-ins for such
 clients were checked over a double of the driver, see [CUDA](cuda.html#what-was-checked).
 
 PyTorch up to 2.13 aborts the process if DLPack passes it negative strides, for example those of a
