@@ -54,6 +54,7 @@ class Event:
     def __init__(self, *, device: Device | None = ...) -> None: ...
 
 class Stream:
+    def __init__(self, *, device: Device | None = ...) -> None: ...
     def __enter__(self) -> Stream:
         """Lets the library work in the stream, in this thread."""
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:

@@ -331,6 +331,9 @@ test_imported_without_concurrent_access (void)
   g_assert_true (mtl_strided_view_fill_double (view, 9, NULL, &error));
   g_assert_true (mtl_strided_view_copy_from (working, view, NULL, &error));
   g_assert_no_error (error);
+  g_clear_object (&view);
+  await_count (&tensor.n_deleted, 1);
+  peer_free (memory);
 }
 
 static void

@@ -52,7 +52,7 @@ get_exact_step (double value,
   long double start, extent, step;
   int exponent;
 
-  if (!(high > low) || isinf (high) || isinf (low))
+  if (last == 0 || !(high > low) || isinf (high) || isinf (low))
     return 0;
 
   frexp (MAX (fabs (low), fabs (high)), &exponent);
