@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from gi.repository import Gio, GLib, Mtl
+from gi.repository import Gio, GLib, GObject, Mtl
 
 import cuda_driver as cuda
 from conftest import HOST, NUMPY_SAYS_WRITABLE, error_code, from_dlpack
@@ -503,6 +503,8 @@ def test_what_is_not_a_stream():
         with pytest.raises(NotImplementedError) as info:
             make(HOST)
         assert error_code(info) == Mtl.Error.NOT_SUPPORTED
+    with pytest.raises(AttributeError, match="CUDA"):
+        GObject.new(Mtl.Stream).__cuda_stream__()  # of the host, as it is not initialized
     assert Mtl.Stream(device=GPU).get_device() is GPU
     with pytest.raises(NotImplementedError):
         Mtl.Stream(device=HOST)
