@@ -104,16 +104,15 @@ gboolean mtl_cuda_context_order (MtlCudaContext  *self,
                                  CuStream         after,
                                  GError         **error);
 
-/* Lets a stream of another device wait for what one of this device has now. Captures are
- * as above. Can be called in any scope. */
+/* Does the same with streams of two devices, which may be one. Can be called in any scope. */
 gboolean mtl_cuda_context_order_devices (MtlCudaContext  *self,
                                          CuStream         before,
                                          MtlCudaContext  *other,
                                          CuStream         after,
                                          GError         **error);
 
-/* The same for one or two devices, where nobody can be told of an error: then the host waits. A
- * stream that was destroyed cannot be waited for. */
+/* The same, where nobody can be told of an error: then the host waits. A stream that was destroyed
+ * cannot be waited for. */
 void mtl_cuda_context_order_always (MtlCudaContext *self,
                                     CuStream        before,
                                     MtlCudaContext *other,

@@ -330,6 +330,9 @@ mtl_cuda_context_order_devices (MtlCudaContext  *self,
   if (!mtl_cuda_scope_enter (&scope, self, error))
     return FALSE;
 
+  if (self == other)
+    return mtl_cuda_context_order (self, before, after, error);
+
   if (before != self->stream && mtl_cuda_context_is_capturing (self, before))
     return TRUE;
 
@@ -359,11 +362,12 @@ mtl_cuda_context_order_always (MtlCudaContext *self,
                                CuStream        after)
 {
   g_auto (MtlCudaScope) scope = { NULL };
-  gboolean succeeded =
-    self == other ? mtl_cuda_context_order (self, before, after, NULL)
-                  : mtl_cuda_context_order_devices (self, before, other, after, NULL);
 
-  if (!succeeded && mtl_cuda_scope_enter (&scope, self, NULL))
+  if (self == other && before == after)
+    return;
+
+  if (!mtl_cuda_context_order_devices (self, before, other, after, NULL)
+      && mtl_cuda_scope_enter (&scope, self, NULL))
     mtl_cuda_context_wait (self, before, NULL, NULL);
 }
 

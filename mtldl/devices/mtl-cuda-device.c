@@ -243,11 +243,9 @@ mtl_cuda_device_begin_export (MtlDevice      *device,
            || mtl_cuda_context_order_devices (own, own->stream, context, context->stream, error);
   if (!is_known)
     return mtl_cuda_context_wait (own, own->stream, NULL, error);
-  if (own != context)
-    return mtl_cuda_context_order_devices (own, own->stream, context, mtl_cuda_to_stream (stream),
-                                           error);
 
-  return mtl_cuda_context_order (own, own->stream, mtl_cuda_to_stream (stream), error);
+  return mtl_cuda_context_order_devices (own, own->stream, context, mtl_cuda_to_stream (stream),
+                                         error);
 }
 
 static gboolean
@@ -526,17 +524,8 @@ mtl_cuda_device_order_streams (MtlDevice  *device,
                                guint64     after,
                                GError    **error)
 {
-  MtlCudaContext *context = get_context (device);
-  g_auto (MtlCudaScope) scope = { NULL };
-
-  if (get_context (other) != context)
-    return mtl_cuda_context_order_devices (context, mtl_cuda_to_stream (before),
-                                           get_context (other), mtl_cuda_to_stream (after),
-                                           error);
-
-  return mtl_cuda_scope_enter (&scope, context, error)
-         && mtl_cuda_context_order (context, mtl_cuda_to_stream (before),
-                                    mtl_cuda_to_stream (after), error);
+  return mtl_cuda_context_order_devices (get_context (device), mtl_cuda_to_stream (before),
+                                         get_context (other), mtl_cuda_to_stream (after), error);
 }
 
 static gboolean

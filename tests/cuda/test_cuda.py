@@ -504,7 +504,7 @@ def test_what_is_not_a_stream():
             make(HOST)
         assert error_code(info) == Mtl.Error.NOT_SUPPORTED
     with pytest.raises(AttributeError, match="CUDA"):
-        GObject.new(Mtl.Stream).__cuda_stream__()  # of the host, as it is not initialized
+        GObject.new(Mtl.Stream).__cuda_stream__()  # not initialized, so the host's
     assert Mtl.Stream(device=GPU).get_device() is GPU
     with pytest.raises(NotImplementedError):
         Mtl.Stream(device=HOST)
