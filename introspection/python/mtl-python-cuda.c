@@ -70,7 +70,6 @@ module_from_cuda (PyObject *module,
   unsigned long long address, stream;
   int code, bits, read_only;
   GError *error = NULL;
-  gboolean is_in_stream;
   MtlStridedView *view;
   Lent *lent;
 
@@ -89,10 +88,7 @@ module_from_cuda (PyObject *module,
   lent->managed.dl_tensor.device = (DLDevice) { MTL_DEVICE_TYPE_CUDA, 0 };
   lent->managed.dl_tensor.dtype = (DLDataType) { code, bits, 1 };
 
-  is_in_stream = stream != 0 && mtl_dlpack_begin_stream (MTL_DEVICE_TYPE_CUDA, stream);
-  view = mtl_strided_view_new_take_dlpack (&lent->managed, &error);
-  if (is_in_stream)
-    mtl_dlpack_end_stream (stream);
+  view = take_in_stream (&lent->managed, MTL_DEVICE_TYPE_CUDA, stream, &error);
   return wrap_view (view, &error, PEER);
 }
 

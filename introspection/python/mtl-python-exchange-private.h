@@ -55,6 +55,12 @@ DLManagedTensorVersioned *
 void      release_anywhere (gpointer  data);
 gpointer  keep_object      (PyObject *object);
 
+/* mtl-python-exchange.c */
+MtlStridedView *take_in_stream (DLManagedTensorVersioned  *managed,
+                                int                        device_type,
+                                guint64                    stream,
+                                GError                   **error);
+
 /* mtl-python-producer.c */
 int       refuse_lazy_real    (PyObject *object);
 int       forget_exception    (void);

@@ -138,15 +138,29 @@ managed_from_object (void                      *py_object,
   return *out != NULL ? 0 : raise_error_int (error, PEER);
 }
 
+/* Imports a tensor that is ready in a stream, unless that is 0. Takes it, even on failure. */
+MtlStridedView *
+take_in_stream (DLManagedTensorVersioned  *managed,
+                int                        device_type,
+                guint64                    stream,
+                GError                   **error)
+{
+  gboolean is_used = stream != 0 && mtl_dlpack_begin_stream (device_type, stream);
+  MtlStridedView *view = mtl_strided_view_new_take_dlpack (managed, error);
+
+  if (is_used)
+    mtl_dlpack_end_stream (stream);
+  return view;
+}
+
 static int
 object_from_managed (DLManagedTensorVersioned  *tensor,
                      void                     **out_py_object)
 {
   GError *error = NULL;
   MtlStridedView *view;
-  gboolean is_queued;
   DLDevice device;
-  guint64 stream;
+  guint64 stream = 0;
 
   if (G_UNLIKELY (tensor == NULL || out_py_object == NULL))
     {
@@ -157,12 +171,9 @@ object_from_managed (DLManagedTensorVersioned  *tensor,
 
   /* It may be written in the stream that the producer was told. */
   device = tensor->dl_tensor.device;
-  is_queued = tensor->version.major == DLPACK_MAJOR_VERSION
-              && mtl_dlpack_get_work_stream (device.device_type, device.device_id, &stream)
-              && mtl_dlpack_begin_stream (device.device_type, stream);
-  view = mtl_strided_view_new_take_dlpack (tensor, &error);
-  if (is_queued)
-    mtl_dlpack_end_stream (stream);
+  if (tensor->version.major == DLPACK_MAJOR_VERSION)
+    mtl_dlpack_get_work_stream (device.device_type, device.device_id, &stream);
+  view = take_in_stream (tensor, device.device_type, stream, &error);
   *out_py_object = wrap_view (view, &error, PEER);
   return *out_py_object != NULL ? 0 : -1;
 }
