@@ -21,6 +21,8 @@
 #include "mtl-statistics.h"
 #include "mtl-strided-view.h"
 #include "mtl-dlpack.h"
+#include "mtl-tensor-variant.h"
+#include "mtl-tensor-connection.h"
 #include "mtl-tensor-file-entry.h"
 #include "mtl-tensor-file.h"
 #include "mtl-tensor-file-builder.h"
