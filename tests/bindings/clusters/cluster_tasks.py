@@ -106,6 +106,15 @@ def mapping_of(view):
     raise LookupError(hex(address))
 
 
+class Accumulator:
+    def __init__(self, shape):
+        self.sum = Mtl.zeros(shape)
+
+    def add(self, view):
+        self.sum[...] = np.asarray(self.sum) + np.asarray(view)
+        return self.sum
+
+
 class Wire:
     """The memory that this process hands to Dask's sockets, and the memory that it receives
     into."""

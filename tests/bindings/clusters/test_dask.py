@@ -163,7 +163,7 @@ def test_the_library_does_not_import_dask():
 # Sizes, tokens, and memory that is written to disk
 
 
-def test_sizes():
+def test_sizes_that_dask_counts():
     view, array = iota(500, 400)
     for part, reference in ((view, array), (view.T, array.T), (view[5:9, ::2], array[5:9, ::2]),
                             (view[:1].broadcast_to(10**6, 400),
@@ -202,7 +202,7 @@ def test_views_are_written_to_disk_when_there_are_too_many(tmp_path):
 # Tasks
 
 
-def test_layouts(client):
+def test_layouts_in_tasks(client):
     view, array = iota(2, 3, 4)
     parts = {name: (of(view), of(array)) for name, of in LAYOUTS.items()}
     parts["scalar"] = view[1, 2, 3:].reshape([]), array[1, 2, 3]
@@ -218,7 +218,7 @@ def test_layouts(client):
         assert result.layout.dup_stride_order() == part.layout.dup_stride_order(), name
 
 
-def test_element_types(client):
+def test_element_types_in_tasks(client):
     views = [Mtl.array(tasks.numbers(dtype), dtype) for dtype in VALUES]
     results = client.gather(client.map(tasks.backwards, views, pure=False))
     for dtype, result in zip(VALUES, results, strict=True):
@@ -233,7 +233,7 @@ def test_numpy_in_a_task(client):
         np.testing.assert_array_equal(result, reference + 3)
 
 
-def test_writing(client):
+def test_writing_in_tasks(client):
     view, array = iota(2, 3)
     assert call(client, tasks.overwrite, view) == [[7, 7, 7]] * 2
     assert call(client, tasks.overwrite, view.as_read_only()) == "ValueError"
