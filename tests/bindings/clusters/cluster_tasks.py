@@ -133,7 +133,6 @@ class Wire:
 
         def adding_header(frames):
             result = add_header(frames)
-            # Those of bytes are pickles.
             cls.sent += [(address_of(frame), frame.nbytes) for frame in map(memoryview, result[0])]
             return result
 

@@ -292,6 +292,22 @@ def test_scattered_views_are_not_copied(client, workers, size):
         assert sent[workers[0]] and not sent[workers[1]]
 
 
+@pytest.mark.parametrize("of", [list, tuple, lambda views: dict(zip("ab", views))])
+def test_views_in_a_result_are_not_copied(client, workers, of):
+    view, array = iota(200_000)
+    future = client.submit(tasks.identity, of([view, view[1000:]]), pure=False)
+    result = future.result(PATIENCE)
+    first, second = result.values() if isinstance(result, dict) else result
+    for part, reference in ((first, array), (second, array[1000:])):
+        assert Wire.holds(part) and part.tolist() == reference.tolist()
+
+
+def test_direct_results_of_other_classes_are_not_copied(client, workers):
+    future = client.submit(tasks.Accumulator, 200_000, pure=False)
+    result = client.gather(future, direct=True)
+    assert Wire.holds(result.sum) and result.sum.tolist() == [0] * 200_000
+
+
 @pytest.mark.parametrize("size", N_BYTES)
 @pytest.mark.parametrize("direct", [False, True])
 def test_a_result_is_not_copied(client, workers, size, direct):

@@ -141,7 +141,7 @@ def test_what_is_in_the_store_cannot_be_written():
     own = result.copy()
     own[...] = 3
     assert not is_in_store(own) and get(kept).tolist() == array.tolist()
-    view[...] = 5  # what was put into the store is a copy
+    view[...] = 5  # the store has a copy
     assert get(kept).tolist() == array.tolist()
 
 
@@ -163,11 +163,20 @@ def test_other_values_with_views():
     assert result["x"].get_address() == again["x"].get_address() != result["more"][0].get_address()
 
 
+def test_files_are_mapped_by_the_worker(tmp_path):
+    Mtl.save(tmp_path / "a.safetensors", {"x": np.arange(100_000)})
+    view = Mtl.load(tmp_path / "a.safetensors", mode=Mtl.TensorFileMode.MAP)["x"]
+    with Mtl.pickle_by_path():
+        kept = ray.put(view)
+    assert call(tasks.mapping_of, kept) == str(tmp_path / "a.safetensors")
+    assert get(kept).array_equal(view)
+
+
 def test_memory_stays_while_it_is_used():
     """Neither Ray's reference nor the view is needed, only what lies in the memory."""
     arrays = []
     for number in range(3):
-        view, _ = iota(2_000_000)
+        view = iota(2_000_000)[0]
         view[...] += number
         arrays.append(np.asarray(get(ray.put(view))[1:]))
     gc.collect()
