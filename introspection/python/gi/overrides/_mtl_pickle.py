@@ -290,8 +290,10 @@ def _deepcopy(self, memo):
 
 def install():
     Mtl = get_introspection_module("Mtl")
-    # Functions that are pickled with what they use, for Dask and Ray, use the module.
-    copyreg.pickle(type(sys.modules["gi.repository.Mtl"]), _reduce_namespace)
+    # Functions that are pickled with what they use, for Dask and Ray, use the module. It is not
+    # there if only the override is imported.
+    if module := sys.modules.get("gi.repository.Mtl"):
+        copyreg.pickle(type(module), _reduce_namespace)
     for cls, reduce, copy in (
             (Mtl.StridedView, _reduce_view, _copy_view),
             (Mtl.Buffer, _reduce_buffer, _copy_buffer),
