@@ -2,7 +2,6 @@
 """Serializes views and buffers for Dask. By itself it pickles them, and does so with protocol 4 in
 the messages of its scheduler, which has no memory beside the pickle."""
 
-import pickle
 import sys
 from importlib.machinery import PathFinder
 
@@ -14,6 +13,8 @@ _MODULE = "distributed.protocol.serialize"
 
 
 def _serialize(value):
+    import pickle
+
     buffers = []
     data = pickle.dumps(value, 5, buffer_callback=buffers.append)
     frames = [buffer.raw() for buffer in buffers]
@@ -22,6 +23,8 @@ def _serialize(value):
 
 def _deserialize(header, frames):
     """Reads what a message had. Dask may have decompressed it to memory that cannot be written."""
+    import pickle
+
     data, *frames = frames
     buffers = [bytearray(frame) if is_writable and memoryview(frame).readonly else frame
                for frame, is_writable in zip(frames, header["writable"])]
