@@ -12,7 +12,7 @@ import tempfile
 import time
 import warnings
 
-# Only who has this key may send tasks. Ray also counts its users.
+# Only who has this key may send tasks. Ray also sends statistics.
 os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32),
                "RAY_USAGE_STATS_ENABLED": "0"}
 

@@ -8,8 +8,8 @@ import shutil
 import tempfile
 from contextlib import contextmanager
 
-# Only who has this key may send tasks. Ray would keep one in the home folder. It also counts its
-# users, and ends tasks if the machine has little memory.
+# Only who has this key may send tasks; Ray would keep one in the home folder. It also sends
+# statistics, and ends tasks if the machine has little memory.
 os.environ |= {
     "RAY_AUTH_MODE": "token",
     "RAY_AUTH_TOKEN": secrets.token_hex(32),
