@@ -202,24 +202,21 @@ receive_some (MtlTensorConnection  *self,
               GVariant            **extras,
               GError              **error)
 {
-  gboolean is_lost;
   MtlStep step;
 
   if (!check_stream (self, error))
-    return MTL_STEP_FAILED;
+    return MTL_STEP_LOST;
 
-  step = mtl_tensor_message_receive (&self->incoming, g_socket_get_fd (self->socket), &is_lost,
-                                     error);
-  if (step == MTL_STEP_BLOCKED)
+  step = mtl_tensor_message_receive (&self->incoming, g_socket_get_fd (self->socket), error);
+  if (step == MTL_STEP_BLOCKED || step == MTL_STEP_FAILED)
     return step;
 
+  self->is_stream_lost = step == MTL_STEP_LOST;
   if (step == MTL_STEP_DONE)
     {
       *view = open_message (self, &self->incoming, extras, error);
-      step = *view != NULL ? MTL_STEP_DONE : MTL_STEP_FAILED;
+      step = *view != NULL ? MTL_STEP_DONE : MTL_STEP_REFUSED;
     }
-  else
-    self->is_stream_lost = is_lost;
 
   mtl_tensor_message_clear (&self->incoming);
   return step;
@@ -239,8 +236,8 @@ receive_some (MtlTensorConnection  *self,
  * sender may go on writing to it. Do not rely on a value that was read before: copy
  * what has to stay the same.
  *
- * After a view that is refused, others can be received. If the call is cancelled, the
- * next one continues where it stopped.
+ * After a view that is refused, others can be received. If the call is cancelled, or
+ * the system fails, the next one continues where it stopped.
  *
  * Errors:
  *
