@@ -526,7 +526,7 @@ mtl_tensor_repeat_like (MtlStridedView *dense,
   g_autoptr (MtlStridedView) taken = dense;
   MtlLayout layout;
 
-  mtl_layout_copy (&dense->layout, &layout);
+  mtl_layout_copy (&taken->layout, &layout);
   for (guint32 i = 0; i < layout.n_dims; i++)
     if (is_repeated (&view->layout, i))
       {
@@ -534,7 +534,7 @@ mtl_tensor_repeat_like (MtlStridedView *dense,
         mtl_layout_strides (&layout)[i] = 0;
       }
 
-  return mtl_strided_view_derive (dense, &layout);
+  return mtl_strided_view_derive (taken, &layout);
 }
 
 gboolean

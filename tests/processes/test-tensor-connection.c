@@ -222,7 +222,6 @@ test_used_again (void)
 {
   g_auto (Pair) pair = pair_new ();
   guint n_fds = count_fds (), n_mappings = count_mappings ();
-  g_autoptr (GHashTable) inodes = g_hash_table_new (NULL, NULL);
 
   for (int i = 0; i < 1000; i++)
     {
