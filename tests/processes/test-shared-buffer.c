@@ -380,7 +380,11 @@ test_sparse (void)
   end = new_for_fd (fd, ((guint64) 1 << 60) - 10, 10, TRUSTS_NOTHING);
   g_assert_cmpint (((guint8 *) mtl_buffer_get_contents (end))[9], ==, 0);
   g_assert_null (mtl_buffer_new_for_fd (fd, 0, (gsize) 1 << 60, TRUSTS_NOTHING, &error));
-  assert_failed (error, MTL_ERROR_NO_MEMORY, "1152921504606846976");
+  /* valgrind has another error for so many bytes. */
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT))
+    g_clear_error (&error);
+  else
+    assert_failed (error, MTL_ERROR_NO_MEMORY, "1152921504606846976");
   close (fd);
 }
 

@@ -622,17 +622,52 @@ test_with_credentials (void)
     }
 }
 
+/* Checks that a message with a descriptor comes without it now. */
+static gboolean
+receives_no_descriptor (int fds[2])
+{
+  union { struct cmsghdr header; char bytes[CMSG_SPACE (sizeof (int))]; } control;
+  char byte;
+  struct iovec part = { &byte, 1 };
+  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+                            .msg_controllen = sizeof control };
+  int fd;
+
+  send_raw (fds[0], "x", 1, (int[]) { 0 }, 1);
+  g_assert_cmpint (recvmsg (fds[1], &message, MSG_CMSG_CLOEXEC), ==, 1);
+  if (message.msg_controllen == 0)
+    return TRUE;
+
+  memcpy (&fd, CMSG_DATA (&control.header), sizeof fd);
+  close (fd);
+  return FALSE;
+}
+
 /* A process that has no room for the descriptors of a message is told so, and goes on later. */
 static void
 test_no_room_for_descriptors (void)
 {
   g_auto (Pair) pair = pair_new ();
+  int fds[2];
+  gboolean is_limited;
   g_autoptr (MtlStridedView) view = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (1000));
   g_autoptr (MtlStridedView) received = NULL;
   struct rlimit limit, none;
 
+  make_sockets (fds);
   g_assert_cmpint (getrlimit (RLIMIT_NOFILE, &limit), ==, 0);
-  none = limit;
+  none = (struct rlimit) { 1, limit.rlim_max };
+  g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &none), ==, 0);
+  is_limited = receives_no_descriptor (fds);
+  g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &limit), ==, 0);
+  close (fds[0]);
+  close (fds[1]);
+  if (!is_limited)
+    {
+      g_test_skip ("This machine, which may be valgrind's, does not limit what messages bring");
+      return;
+    }
+
   for (int n_free = 0; n_free < 2; n_free++)
     {
       g_autoptr (MtlStridedView) fresh = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (1000));
@@ -734,9 +769,7 @@ test_closed_peer (void)
 static void
 test_mutated_messages (void)
 {
-  const char *timed = g_getenv ("MTL_TEST_SECONDS");
-  gint64 end = g_get_monotonic_time ()
-               + g_ascii_strtoll (timed != NULL ? timed : "2", NULL, 10) * G_USEC_PER_SEC;
+  gint64 end = get_end ();
   int memory = make_memfd (100, F_SEAL_SHRINK), ends[2];
   guint n_fds, n = 0, n_views = 0, n_lost = 0;
 
