@@ -205,7 +205,7 @@ prepare (MtlTensorConnection  *self,
   g_autoptr (MtlStridedView) copy = NULL;
 
   MTL_USE_VIEW (view);
-  if (!mtl_memory_check_reachable (view->memory, error))
+  if (!mtl_tensor_check_extras (extras, error) || !mtl_memory_check_reachable (view->memory, error))
     return FALSE;
 
   if (needs_copy (view))

@@ -10,7 +10,6 @@ G_BEGIN_DECLS
 
 #define MTL_TENSOR_MESSAGE_HEADER_SIZE 16
 #define MTL_TENSOR_MESSAGE_MAX_FDS 2
-#define MTL_TENSOR_MESSAGE_MAX_SIZE (128 * 1024) /* without the header */
 
 typedef enum
 {

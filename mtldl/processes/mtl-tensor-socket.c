@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 #include "mtl-error.h"
-#include "mtl-tensor-variant.h"
+#include "mtl-tensor-variant-private.h"
 
 /* The header: these bytes, the number of descriptors, three zeros, the size of the body as a
  * little-endian number, and four zeros. */
@@ -73,11 +73,11 @@ mtl_tensor_message_prepare (MtlTensorMessage  *self,
     self->fds[self->n_fds] = fds[self->n_fds];
   self->body = swap_if_needed (g_variant_ref_sink (body));
   self->body_size = g_variant_get_size (self->body);
-  if (self->body_size > MTL_TENSOR_MESSAGE_MAX_SIZE)
+  if (self->body_size > MTL_TENSOR_VARIANT_MAX_SIZE)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                    "The description of a tensor has %" G_GSIZE_FORMAT " bytes, and may have %d: pass"
-                   " fewer extras", self->body_size, MTL_TENSOR_MESSAGE_MAX_SIZE);
+                   " fewer extras", self->body_size, MTL_TENSOR_VARIANT_MAX_SIZE);
       mtl_tensor_message_clear (self);
       return FALSE;
     }
@@ -234,13 +234,13 @@ read_header (MtlTensorMessage  *self,
   memcpy (&size, self->header + SIZE_AT, sizeof size);
   self->body_size = GUINT32_FROM_LE (size);
   if (memcmp (self->header, magic, sizeof magic) != 0
-      || self->body_size > MTL_TENSOR_MESSAGE_MAX_SIZE)
+      || self->body_size > MTL_TENSOR_VARIANT_MAX_SIZE)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                    "A message begins with the bytes %02x%02x%02x%02x and has %" G_GSIZE_FORMAT
                    " bytes: only %02x%02x%02x%02x and %d bytes are supported", self->header[0],
                    self->header[1], self->header[2], self->header[3], self->body_size, magic[0],
-                   magic[1], magic[2], magic[3], MTL_TENSOR_MESSAGE_MAX_SIZE);
+                   magic[1], magic[2], magic[3], MTL_TENSOR_VARIANT_MAX_SIZE);
       return MTL_STEP_LOST;
     }
 

@@ -546,6 +546,21 @@ mtl_tensor_fits_inline (MtlStridedView *view)
   return mtl_layout_count_bytes (&stored) <= MTL_TENSOR_VARIANT_MAX_INLINE;
 }
 
+gboolean
+mtl_tensor_check_extras (GVariant  *extras,
+                         GError   **error)
+{
+  gsize size = extras != NULL ? g_variant_get_size (extras) : 0;
+
+  if (size <= MTL_TENSOR_VARIANT_MAX_SIZE)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+               "The extras have %" G_GSIZE_FORMAT " bytes, and may have %d: pass fewer", size,
+               MTL_TENSOR_VARIANT_MAX_SIZE);
+  return FALSE;
+}
+
 static void
 add_extras (GVariantBuilder *builder,
             MtlStridedView  *view,
@@ -706,6 +721,7 @@ append_fds (GUnixFDList  *fd_list,
  *   passed: copy them with [method@Mtl.StridedView.to_device] and
  *   %MTL_STORAGE_MODE_INTERPROCESS; or the first element does not begin at a byte
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ * - %MTL_ERROR_OUT_OF_BOUNDS: @extras have more than 131,072 bytes
  * - %MTL_ERROR_NO_MEMORY: there is no memory
  * - a [error@Gio.IOErrorEnum]: the descriptor cannot be duplicated
  *
@@ -731,6 +747,9 @@ mtl_strided_view_to_variant (MtlStridedView  *self,
 
   MTL_USE_VIEW (self);
   sunk = extras != NULL ? g_variant_ref_sink (extras) : NULL;
+  if (!mtl_tensor_check_extras (extras, error))
+    return NULL;
+
   if (fd_list == NULL || mtl_memory_get_shared_pages (self->memory) == NULL)
     {
       variant = mtl_tensor_variant_new_inline (self, extras, error);

@@ -235,6 +235,22 @@ test_extras (void)
   assert_same_elements (view, received);
 }
 
+static void
+test_large_extras (void)
+{
+  g_autoptr (MtlStridedView) shared = zeros_for_others (MTL_DTYPE_UINT8, DIMS (10));
+  g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
+  g_autofree char *name = g_strnfill (131100, 'x');
+  g_autoptr (GVariant) extras = g_variant_ref_sink (g_variant_new_parsed ("{'name': <%s>}", name));
+  g_autofree char *values = g_strdup_printf ("%" G_GSIZE_FORMAT " & 131072",
+                                             g_variant_get_size (extras));
+
+  for (int i = 0; i < 2; i++)
+    assert_fails (mtl_strided_view_to_variant (shared, i == 0 ? NULL : fds, extras, &error),
+                  MTL_ERROR_OUT_OF_BOUNDS, values);
+  g_assert_cmpint (g_unix_fd_list_get_length (fds), ==, 0);
+}
+
 /* A description as GVariant's text has it. Descriptors: 0 is sealed and has 10,000 bytes, 1 is a
  * pipe, 2 is not sealed. */
 static const struct
@@ -560,6 +576,7 @@ main (int   argc,
   g_test_add_func ("/tensor-variant/limit", test_limit);
   g_test_add_func ("/tensor-variant/bit-offset", test_bit_offset);
   g_test_add_func ("/tensor-variant/extras", test_extras);
+  g_test_add_func ("/tensor-variant/large-extras", test_large_extras);
   g_test_add_func ("/tensor-variant/refused", test_refused);
   g_test_add_func ("/tensor-variant/release", test_release);
   g_test_add_func ("/tensor-variant/random-descriptions", test_random_descriptions);

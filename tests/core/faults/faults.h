@@ -33,7 +33,7 @@ typedef enum
   FAULT_READ_LINK = 1 << 20,
   FAULT_LIST = 1 << 21, /* the names in a folder */
   FAULT_MEMFD = 1 << 22,
-  FAULT_DUP = 1 << 23,  /* of a descriptor */
+  FAULT_DUP = 1 << 23,  /* a descriptor is duplicated */
   FAULT_SEAL = 1 << 24,
   FAULT_ASK = 1 << 25,  /* a descriptor for its seals, or the size of its pipe */
   FAULT_SENDMSG = 1 << 26,

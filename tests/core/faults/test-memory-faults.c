@@ -62,9 +62,9 @@ typedef struct
   GFile *index;
 
   MtlStridedView *shared;  /* in memory for other processes */
-  int fd;                  /* of its memory */
-  GUnixFDList *fds;        /* with that */
-  GVariant *description;   /* of it */
+  int fd;                  /* the descriptor of that memory */
+  GUnixFDList *fds;        /* those of the description */
+  GVariant *description;   /* describes shared */
   GVariant *extras;
 
   GAsyncResult *result;

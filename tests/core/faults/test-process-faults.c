@@ -19,7 +19,7 @@
 #define OFFSET 5001
 #define RANGE 4000
 
-/* What can be wrong with new memory. */
+/* Faults of new memory. */
 #define MEMORY_FAULTS \
   { FAULT_MEMFD, EMFILE }, \
   { FAULT_MEMFD, ENFILE }, \
@@ -33,7 +33,7 @@
   { FAULT_SEAL, EINVAL, FALSE, MTL_ERROR_NOT_SUPPORTED }, \
   { FAULT_SEAL, EPERM, FALSE, MTL_ERROR_NOT_SUPPORTED }
 
-/* What can be wrong with any. */
+/* Faults of any memory. */
 #define COMMON_FAULTS \
   { FAULT_MAP, ENOMEM }, \
   { FAULT_MAP, EAGAIN }, \
