@@ -553,6 +553,39 @@ test_not_sealed (void)
   close (ends[1]);
 }
 
+static gpointer
+get_buffer_of_memory (gpointer memory)
+{
+  return mtl_gst_memory_get_buffer (memory, NULL);
+}
+
+/* The threads get the same buffer, whichever is the first. */
+static void
+test_threads (void)
+{
+  g_autoptr (MtlStridedView) view = interprocess_view_new (MTL_DTYPE_UINT8, DIMS (100));
+
+  for (guint i = 0; i < 50; i++)
+    {
+      int fd = mtl_buffer_dup_fd (mtl_strided_view_get_buffer (view), NULL, NULL);
+      GstMemory *memory = foreign_memory_new (fd, 0, 100);
+      gpointer buffer = NULL;
+      GThread *threads[4];
+
+      for (guint k = 0; k < G_N_ELEMENTS (threads); k++)
+        threads[k] = g_thread_new (NULL, get_buffer_of_memory, memory);
+      for (guint k = 0; k < G_N_ELEMENTS (threads); k++)
+        {
+          gpointer found = g_thread_join (threads[k]);
+
+          g_assert_nonnull (found);
+          g_assert_true (buffer == NULL || found == buffer);
+          buffer = found;
+        }
+      gst_memory_unref (memory);
+    }
+}
+
 static guint
 count_descriptors (void)
 {
@@ -640,6 +673,7 @@ static const struct
   { "/gst-fd-memory/forward", test_forward },
   { "/gst-fd-memory/view-of-descriptor", test_view_of_descriptor },
   { "/gst-fd-memory/not-sealed", test_not_sealed },
+  { "/gst-fd-memory/threads", test_threads },
 };
 
 static void
