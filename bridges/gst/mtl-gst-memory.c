@@ -40,8 +40,7 @@ mtl_gst_allocate (MtlDevice                  *device,
   if (buffer == NULL)
     return NULL;
 
-  *data = mtl_buffer_get_contents (buffer);
-  *data += -(guintptr) *data & align;
+  *data = (guint8 *) (((guintptr) mtl_buffer_get_contents (buffer) + align) & ~align);
   return buffer;
 }
 
