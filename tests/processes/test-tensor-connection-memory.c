@@ -109,6 +109,43 @@ test_not_used_again (void)
     }
 }
 
+/* Memory that this process still uses is not used again, although the peer is done, nor memory of
+ * which the peer has two views and closed the later one. */
+static void
+test_still_used (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) view = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (100000));
+  g_autoptr (MtlStridedView) first = NULL;
+  g_autoptr (MtlStridedView) second = NULL;
+  guint8 *data = mtl_strided_view_get_data (view);
+
+  data[0] = 42;
+  send_view (pair.here, view);
+  first = receive_view (pair.there);
+  g_clear_object (&first);
+  second = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (100000));
+  g_assert_true (mtl_strided_view_get_data (second) != (gpointer) data);
+
+  g_set_object (&view, second);
+  g_clear_object (&second);
+  data = mtl_strided_view_get_data (view);
+  data[0] = 43;
+  send_view (pair.here, view);
+  send_view (pair.here, view);
+  first = receive_view (pair.there);
+  second = receive_view (pair.there);
+  g_clear_object (&second);
+  g_clear_object (&view);
+  for (int i = 0; i < 8; i++)
+    {
+      view = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (100000));
+      memset (mtl_strided_view_get_data (view), 7, 100000);
+      g_clear_object (&view);
+    }
+  g_assert_cmpint (((guint8 *) mtl_strided_view_get_data (first))[0], ==, 43);
+}
+
 /* A child and its parent have the same block after a fork, and must not both fill it. */
 static void
 test_forked (void)
@@ -467,6 +504,7 @@ main (int   argc,
 
   g_test_add_func ("/tensor-connection-memory/used-again", test_used_again);
   g_test_add_func ("/tensor-connection-memory/not-used-again", test_not_used_again);
+  g_test_add_func ("/tensor-connection-memory/still-used", test_still_used);
   g_test_add_func ("/tensor-connection-memory/not-inherited", test_not_inherited);
   g_test_add_func ("/tensor-connection-memory/parts", test_parts);
   g_test_add_func ("/tensor-connection-memory/forked", test_forked);

@@ -5,6 +5,7 @@
 
 #include "connections.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -58,6 +59,25 @@ test_views (void)
   g_clear_object (&shared);
   shared = slice (bytes, "999");
   assert_same_elements (shared, large);
+}
+
+/* 3 numbers of 4 bits, each in a byte. */
+static void
+test_padded (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (GVariant) variant = g_variant_ref_sink (g_variant_new_parsed (
+      "(<@ay [1, 2, 3]>, uint64 0, byte 1, byte 4, uint16 1, [int64 3], [int64 1], "
+      "{'padded': <true>})"));
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new_from_variant_fds (variant, NULL, &error);
+  g_autoptr (MtlStridedView) received = NULL;
+
+  g_assert_no_error (error);
+  send_view (pair.here, view);
+  received = receive_view (pair.there);
+  g_assert_true (mtl_strided_view_is_padded (received));
+  assert_same_elements (view, received);
 }
 
 static void
@@ -271,6 +291,8 @@ test_wrong_messages (void)
     { RELEASED, 2, 2, MTL_ERROR_INVALID_DATA, "1" }, /* no pipe */
     { "(<handle 0>, uint64 99, byte 1, byte 8, uint16 1, [int64 3], [int64 2], @a{sv} {})", 1, 1,
       MTL_ERROR_INVALID_DATA, "5 & 99 & 100" },
+    { "(<handle -1>, uint64 0, byte 1, byte 8, uint16 1, [int64 0], [int64 1], @a{sv} {})", 0, 0,
+      MTL_ERROR_INVALID_DATA, "-1 & 0" },
     { "(<@ay [1]>, uint64 0, byte 1, byte 8, uint16 1, [int64 3], [int64 2], @a{sv} {})", 0, 0,
       MTL_ERROR_INVALID_DATA, "5 & 0 & 1" },
     { GOOD, 1, 1, -1, NULL },
@@ -402,6 +424,9 @@ test_no_room_for_descriptors (void)
 static void
 test_lost_streams (void)
 {
+  g_autoptr (GByteArray) good = make_message (GOOD, 1);
+  int memory = make_memfd (100, F_SEAL_SHRINK);
+
   for (int i = 0; i < 3; i++)
     {
       g_autoptr (MtlTensorConnection) connection = NULL;
@@ -417,6 +442,8 @@ test_lost_streams (void)
       if (i == 2)
         header[3] = 2;
       send_raw (fds[1], header, sizeof header, NULL, 0);
+      send_raw (fds[1], good->data, good->len, &memory, 1);
+      g_assert_cmpint (shutdown (fds[1], SHUT_WR), ==, 0);
       g_assert_null (mtl_tensor_connection_receive (connection, NULL, NULL, &error));
       assert_failed (error, MTL_ERROR_INVALID_DATA,
                      i == 0 ? "131073 & 131072" : i == 1 ? "4d746c01" : "6d746c02");
@@ -425,6 +452,8 @@ test_lost_streams (void)
       g_clear_error (&error);
       close (fds[1]);
     }
+
+  close (memory);
 }
 
 /* The peer stops after each byte of a message in turn. */
@@ -461,11 +490,13 @@ test_closed_peer (void)
   g_auto (Pair) pair = pair_new ();
   g_autoptr (MtlStridedView) view = new_bytes (10);
   GError *error = NULL;
+  void (* handler) (int) = signal (SIGPIPE, SIG_DFL); /* GLib ignores it */
 
   g_clear_object (&pair.there);
   g_assert_false (mtl_tensor_connection_send (pair.here, view, NULL, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BROKEN_PIPE);
   g_clear_error (&error);
+  signal (SIGPIPE, handler);
 }
 
 /* A mutated message, then a good one, as long as the stream allows. */
@@ -538,6 +569,29 @@ cancel_soon (gpointer cancellable)
   g_usleep (20000);
   g_cancellable_cancel (cancellable);
   return NULL;
+}
+
+/* A call that is cancelled before does nothing. */
+static void
+test_cancelled_before (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (MtlStridedView) view = new_bytes (10);
+  g_autoptr (MtlStridedView) last = new_bytes (3);
+  g_autoptr (MtlStridedView) received = NULL;
+  GError *error = NULL;
+
+  g_cancellable_cancel (cancellable);
+  g_assert_false (mtl_tensor_connection_send (pair.here, view, NULL, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  send_view (pair.here, last);
+  g_assert_null (mtl_tensor_connection_receive (pair.there, NULL, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  received = receive_view (pair.there);
+  assert_same_elements (last, received);
 }
 
 static void
@@ -909,6 +963,7 @@ main (int   argc,
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/tensor-connection/views", test_views);
+  g_test_add_func ("/tensor-connection/padded", test_padded);
   g_test_add_func ("/tensor-connection/properties", test_properties);
   g_test_add_func ("/tensor-connection/extras", test_extras);
   g_test_add_func ("/tensor-connection/large-extras", test_large_extras);
@@ -920,6 +975,7 @@ main (int   argc,
   g_test_add_func ("/tensor-connection/ends", test_ends);
   g_test_add_func ("/tensor-connection/closed-peer", test_closed_peer);
   g_test_add_func ("/tensor-connection/mutated-messages", test_mutated_messages);
+  g_test_add_func ("/tensor-connection/cancelled-before", test_cancelled_before);
   g_test_add_func ("/tensor-connection/cancelled", test_cancelled);
   g_test_add_func ("/tensor-connection/async", test_async);
   g_test_add_func ("/tensor-connection/timeout", test_timeout);
