@@ -54,7 +54,7 @@ typedef struct
 {
   gboolean is_whole; /* or else rows of packed elements do not fill bytes, and the rest is unset */
   MPI_Datatype number;
-  gint64 size;       /* of a number, in bytes */
+  gint64 size;       /* the bytes of a number */
   gint64 volume;     /* in numbers */
   int n_axes;
   gint64 extents[_MTL_MPI_MAX_AXES];
@@ -71,6 +71,7 @@ typedef struct
   MPI_Datatype datatype;
   gboolean is_derived;    /* has to be freed */
   MPI_Datatype number;
+  gint64 size;
   gint64 volume;
   gint64 n_bytes;
 } _MtlMpiMessage;
@@ -435,6 +436,7 @@ _mtl_mpi_message_set_arguments (_MtlMpiMessage         *self,
 
   self->data = mtl_strided_view_get_data (self->view);
   self->number = elements->number;
+  self->size = elements->size;
   self->volume = elements->volume;
   self->n_bytes = elements->volume * elements->size;
   if (_mtl_mpi_is_dense (elements) && elements->volume <= _MTL_MPI_MAX_COUNT)
@@ -559,16 +561,14 @@ _mtl_mpi_message_end_recv (_MtlMpiMessage    *self,
 
   if (n_received != self->volume)
     {
-      char *text = n_received == MPI_UNDEFINED
-                     ? g_strdup ("no whole number of them")
-                     : g_strdup_printf ("%" G_GINT64_FORMAT, (gint64) n_received);
+      char text[32] = "no whole number of them";
 
+      if (n_received != MPI_UNDEFINED)
+        g_snprintf (text, sizeof text, "%" G_GINT64_FORMAT, (gint64) n_received);
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "The view has %" G_GINT64_FORMAT " numbers of %" G_GINT64_FORMAT " bytes, but the"
-                   " message of process %d with tag %d has %s; receive into a view of its size",
-                   self->volume, self->n_bytes / self->volume, status->MPI_SOURCE, status->MPI_TAG,
-                   text);
-      g_free (text);
+                   "The view has %" G_GINT64_FORMAT " numbers of %" G_GINT64_FORMAT " bytes, but"
+                   " the message of process %d with tag %d has %s; receive into a view of its size",
+                   self->volume, self->size, status->MPI_SOURCE, status->MPI_TAG, text);
       return FALSE;
     }
 

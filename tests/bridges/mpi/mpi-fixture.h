@@ -63,7 +63,7 @@ end_tests (void)
 /* --- MPI's functions, watched. MPI's own are called PMPI. */
 
 static int n_datatypes;           /* that are there, other than MPI's own */
-static int n_calls_until_failure; /* of functions for datatypes, or 0 */
+static int n_calls_until_failure; /* counted for datatypes alone, or 0 */
 static gconstpointer passed_memory; /* in the last message */
 static int passed_count;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The datatypes that MPI gets of views: sizes, places and numbers, counts beyond an int, failures of
- * MPI, views that are refused. */
+/* The datatypes that MPI gets of views: sizes, places and numbers, counts beyond an int, failures
+ * of MPI, views that are refused. */
 
 #include "mpi-fixture.h"
 
@@ -207,6 +207,26 @@ test_repeated_elements (void)
   assert_unused (too_large);
 }
 
+/* Axes that cannot be merged, as many as a view can have with 2^62 elements. */
+static void
+test_many_axes (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = NULL;
+  guint8 bytes[40] = { 0 };
+  gint64 shape[64], strides[64];
+
+  for (gsize i = 0; i < G_N_ELEMENTS (shape); i++)
+    {
+      shape[i] = i < 62 ? 2 : 1;
+      strides[i] = i % 2;
+    }
+  view = mtl_strided_view_new_for_data (bytes, sizeof bytes, MTL_DTYPE_UINT8, shape, 64, strides, 64,
+                                        0, MTL_BUFFER_FLAGS_NONE, NULL, NULL, &error);
+  g_assert_no_error (error);
+  assert_datatype (view, POW2 (62), 0, 32);
+}
+
 /* More bytes than an int counts, and rows farther apart, in addresses that have no memory. */
 static void
 test_large_views (void)
@@ -225,8 +245,8 @@ test_large_views (void)
   assert_datatype (dense, n, 0, n);
   backwards = new_view (memory + 4 * n, &shorts, &n, (gint64[]) { -2 }, 1, 1, TRUE);
   assert_datatype (backwards, 2 * n, -4 * (n - 1), 2);
-  apart = new_view (memory, &bytes, (gint64[]) { 4, 3, 100 }, (gint64[]) { POW2 (32), POW2 (29), 2 },
-                    3, 1, TRUE);
+  apart = new_view (memory, &bytes, (gint64[]) { 4, 3, 100 },
+                    (gint64[]) { POW2 (32), POW2 (29), 2 }, 3, 1, TRUE);
   assert_datatype (apart, 1200, 0, 3 * POW2 (32) + 2 * POW2 (29) + 199);
   munmap (memory, size);
 }
@@ -286,6 +306,7 @@ main (int    argc,
   g_test_add_func ("/mpi/datatype/numbers", test_numbers);
   g_test_add_func ("/mpi/datatype/packed-elements", test_packed_elements);
   g_test_add_func ("/mpi/datatype/repeated-elements", test_repeated_elements);
+  g_test_add_func ("/mpi/datatype/many-axes", test_many_axes);
   g_test_add_func ("/mpi/datatype/large-views", test_large_views);
   g_test_add_func ("/mpi/datatype/failures-of-mpi", test_failures_of_mpi);
 

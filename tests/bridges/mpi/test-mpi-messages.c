@@ -17,7 +17,7 @@ static const DrawnAxes without_repeats = { 30, 3, 30, 5, 30, 0 };
 typedef struct
 {
   gint64 strides[MAX_DIMS];
-  gsize size; /* of the memory */
+  gsize size;
   guint8 *memory;
   guint8 *first;
   MtlStridedView *view;
@@ -29,8 +29,8 @@ typedef struct
   gsize item_size;
   gsize n_dims;
   gint64 shape[MAX_DIMS];
-  gsize n_bytes; /* of a message */
-  int count;     /* of MPI's numbers */
+  gsize n_bytes; /* in a message */
+  int count;     /* MPI's, in its numbers */
   guint8 *packed;
   Side sent;
   Side received;
@@ -291,7 +291,7 @@ pass_to_self (MtlStridedView *sent,
   MPI_Wait (&request, MPI_STATUS_IGNORE);
 }
 
-/* What MPI gets of a view: the elements themselves, or a copy. */
+/* MPI gets the elements themselves, or a copy. */
 static void
 test_choice (void)
 {
@@ -299,7 +299,7 @@ test_choice (void)
   {
     const char *slice;
     gboolean is_in_place;
-    gboolean is_one_item; /* of a datatype */
+    gboolean is_one_item; /* or as many numbers */
   } cases[] = {
     { ":", TRUE, FALSE },
     { "2:7", TRUE, FALSE },
@@ -334,7 +334,7 @@ test_choice (void)
     }
 }
 
-/* Each process passes numbers on to the next one, in a circle, while there are no other messages. */
+/* Each process passes numbers on to the next one, in a circle. There are no other messages. */
 static void
 test_circle (void)
 {
@@ -397,7 +397,11 @@ test_broadcast (void)
   MPI_Bcast (mtl_strided_view_get_data (columns), 1, datatype, 1, MPI_COMM_WORLD);
   MPI_Type_free (&datatype);
   for (int i = 0; i < 120; i++)
-    g_assert_cmpfloat (get_number_at (part, i / 6, i % 6, 0), ==, 1000 * (i % 2 == 1 ? 1 : rank) + i);
+    {
+      const int from = i % 2 == 1 ? 1 : rank;
+
+      g_assert_cmpfloat (get_number_at (part, i / 6, i % 6, 0), ==, 1000 * from + i);
+    }
 }
 
 /* At an edge of the world there is nobody. */
@@ -591,7 +595,8 @@ test_unreachable_memory (void)
 {
   const ElementType floats = { { kDLFloat, 32, 1 }, FALSE, MPI_FLOAT };
   const gint64 shape[] = { 2, 3 }, strides[] = { 3, 1 };
-  g_autoptr (MtlStridedView) far = new_view ((gpointer) 4096, &floats, shape, strides, 2, 10, FALSE);
+  g_autoptr (MtlStridedView) far = new_view ((gpointer) 4096, &floats, shape, strides, 2, 10,
+                                             FALSE);
   g_autoptr (MtlStridedView) near = new_numbers (MTL_DTYPE_FLOAT32, DIMS (2, 3), 0);
   MPI_Datatype datatype = MPI_INT;
   GError *error = NULL;
