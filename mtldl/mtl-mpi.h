@@ -374,14 +374,8 @@ static inline gboolean
 _mtl_mpi_begin_access (MtlStridedView  *view,
                        GError         **error)
 {
-  MtlBuffer *buffer;
-
-  if (mtl_strided_view_get_device (view) == mtl_device_get_host ())
-    return TRUE;
-
-  buffer = mtl_strided_view_get_buffer (view);
-  return mtl_buffer_get_storage_mode (buffer) == MTL_STORAGE_MODE_FOREIGN
-         || mtl_buffer_synchronize (buffer, NULL, error);
+  return mtl_strided_view_get_device (view) == mtl_device_get_host ()
+         || mtl_buffer_synchronize (mtl_strided_view_get_buffer (view), NULL, error);
 }
 
 static inline gboolean

@@ -145,9 +145,12 @@ test_packed_elements (void)
   g_autoptr (MtlStridedView) shifted = slice (packed, "1, 1:5");
   g_autoptr (MtlStridedView) column = slice (packed, ":, 2");
   g_autoptr (MtlStridedView) one = slice (packed, "1, 2");
+  g_autoptr (MtlStridedView) apart = slice (packed, ":, ::2");
+  g_autoptr (MtlStridedView) uneven = host_zeros (MTL_DTYPE_FLOAT4_E2M1FN, DIMS (4, 5));
+  g_autoptr (MtlStridedView) between = slice (uneven, ":, :2");
   g_autoptr (MtlStridedView) wide = host_zeros (MTL_DTYPE_FLOAT6_E2M3FN, DIMS (2, 2));
   g_autoptr (MtlStridedView) none = slice (packed, "1:1");
-  MtlStridedView *refused[] = { odd, shifted, column, one };
+  MtlStridedView *refused[] = { odd, shifted, column, one, apart, between };
 
   assert_datatype (packed, 20, 0, 20);
   assert_datatype (rows, 6, -16, 2);

@@ -461,6 +461,25 @@ test_packed_elements (void)
   assert_unused (received);
 }
 
+/* Bits that do not begin where a byte does. */
+static void
+test_bits (void)
+{
+  const ElementType type = { { 77, 1, 1 }, FALSE, MPI_BYTE };
+  guint8 bits[2] = { 0xa8, 0xfd }, received_bits[2] = { 0 };
+  const gint64 n = 16, stride = 1;
+  g_autoptr (MtlStridedView) all = new_view (bits, &type, &n, &stride, 1, 1, FALSE);
+  g_autoptr (MtlStridedView) others = new_view (received_bits, &type, &n, &stride, 1, 1, FALSE);
+  g_autoptr (MtlStridedView) sent = slice (all, "3:11");
+  g_autoptr (MtlStridedView) received = slice (others, "6:14");
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_mpi_sendrecv (sent, rank, 0, received, rank, 0, MPI_COMM_WORLD,
+                                   MPI_STATUS_IGNORE, &error));
+  g_assert_no_error (error);
+  g_assert_cmpmem (received_bits, 2, ((guint8[]) { 0x40, 0x2d }), 2);
+}
+
 /* --- Errors of messages */
 
 static MPI_Comm tolerant; /* its errors are returned */
@@ -698,6 +717,7 @@ main (int    argc,
   g_test_add_func ("/mpi/broadcast", test_broadcast);
   g_test_add_func ("/mpi/nobody", test_nobody);
   g_test_add_func ("/mpi/packed-elements", test_packed_elements);
+  g_test_add_func ("/mpi/bits", test_bits);
   g_test_add_func ("/mpi/other-sizes", test_other_sizes);
   g_test_add_func ("/mpi/errors-of-mpi", test_errors_of_mpi);
   g_test_add_func ("/mpi/refused-views", test_refused_views);
