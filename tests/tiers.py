@@ -235,7 +235,7 @@ def on_newer_debian(suite, *areas):
 # --- The checks
 
 # The suites of the tests that meson runs for every change.
-MESON_TESTS = ('structure source native c measuring gjs vala pixbuf gst gtk examples viewer '
+MESON_TESTS = ('structure source native c measuring gjs vala pixbuf gst gtk mpi examples viewer '
                'readme')
 MESON_ROOMS = 'core kernels files processes metal bridges bindings viewer packaging docs'
 PYTHON_TESTS = 'tests/core tests/kernels tests/files tests/metal tests/bindings/python tests/bench'

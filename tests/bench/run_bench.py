@@ -15,6 +15,7 @@ These take arguments:
   cuda --case TEXT                  measures one of those, as it was printed
 """
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -35,7 +36,9 @@ BENCHMARKS = {
     'python': ('Python against its peers', [['bench_python.py']]),
     'mpi': ('MPI: views in place, and packed',
             [[builds.VENV / 'bin' / 'mpirun', '-n', '2', builds.VENV / 'bin' / 'python',
-              'tests/bench/bench_mpi.py']]),
+              'tests/bench/bench_mpi.py'],
+             *([f'mpirun.{name}', '-n', '2', PROGRAMS / f'bench-mpi-{name}']
+               for name in ('openmpi', 'mpich') if shutil.which(f'mpirun.{name}'))]),
     'clusters': ("Dask and Ray: views, NumPy's arrays, and pickles",
                  [[builds.VENV / 'clusters' / 'bin' / 'python', 'tests/bench/bench_clusters.py']]),
     'layout': ('Layouts, in C and from Python, against their peers',
