@@ -26,7 +26,7 @@ REPORTS = BUILD / 'reports'
 QUICK, ALL, DEEP = range(3)
 
 # The folders here, which are areas. Those in the first line have tests that meson runs.
-ROOMS = set('core kernels files metal cuda bridges bindings viewer packaging docs '
+ROOMS = set('core kernels files processes metal cuda bridges bindings viewer packaging docs '
             'cli fuzz bench'.split())
 
 # The needs of checks: an empty text if they are met here.
@@ -237,7 +237,7 @@ def on_newer_debian(suite, *areas):
 # The suites of the tests that meson runs for every change.
 MESON_TESTS = ('structure source native c measuring gjs vala pixbuf gst gtk examples viewer '
                'readme')
-MESON_ROOMS = 'core kernels files metal bridges bindings viewer packaging docs'
+MESON_ROOMS = 'core kernels files processes metal bridges bindings viewer packaging docs'
 PYTHON_TESTS = 'tests/core tests/kernels tests/files tests/metal tests/bindings/python tests/bench'
 PYTHON_ROOMS = f'core kernels files bindings bench{"" if MACOS else " metal"}'
 # The places of pytest's tests. The other scripts in Python are meson's.

@@ -1,0 +1,1198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Views through sockets: between ends in this process, and with children that are killed, or that
+ * send anything at all. */
+
+#include "processes.h"
+
+#include <stdio.h>
+
+#define HEADER_SIZE 16
+#define N_KILLS 200
+
+typedef struct
+{
+  MtlTensorConnection *here;
+  MtlTensorConnection *there;
+} Pair;
+
+static MtlTensorConnection *
+connect_fd (int fd)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GSocket) socket = g_socket_new_from_fd (fd, &error);
+
+  g_assert_no_error (error);
+  return mtl_tensor_connection_new (socket, MTL_TENSOR_PEER_FLAGS_NONE);
+}
+
+static void
+make_sockets (int fds[2])
+{
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
+}
+
+static Pair
+pair_new (void)
+{
+  int fds[2];
+
+  make_sockets (fds);
+  return (Pair) { connect_fd (fds[0]), connect_fd (fds[1]) };
+}
+
+static void
+pair_clear (Pair *self)
+{
+  g_clear_object (&self->here);
+  g_clear_object (&self->there);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pair, pair_clear)
+
+static void
+send_view (MtlTensorConnection *connection,
+      MtlStridedView      *view)
+{
+  g_autoptr (GError) error = NULL;
+
+  mtl_tensor_connection_send (connection, view, NULL, NULL, &error);
+  g_assert_no_error (error);
+}
+
+static MtlStridedView *
+receive_view (MtlTensorConnection *connection)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_tensor_connection_receive (connection, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (mtl_strided_view_is_read_only (view));
+  return view;
+}
+
+static MtlStridedView *
+allocate (MtlTensorConnection *connection,
+          MtlDType             dtype,
+          const gint64        *shape,
+          gsize                n_dims)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_tensor_connection_allocate_view (connection, dtype, shape, n_dims,
+                                                              &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+static ino_t
+get_inode (MtlStridedView *view)
+{
+  g_autoptr (GError) error = NULL;
+  int fd = mtl_buffer_dup_fd (mtl_strided_view_get_buffer (view), NULL, &error);
+  struct stat info;
+
+  g_assert_no_error (error);
+  g_assert_cmpint (fstat (fd, &info), ==, 0);
+  close (fd);
+  return info.st_ino;
+}
+
+/* Inline, shared, copied; strided, empty and scalar. */
+static void
+test_views (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) bytes = new_bytes (200);
+  g_autoptr (MtlStridedView) large = host_zeros (MTL_DTYPE_FLOAT32, DIMS (300, 401));
+  g_autoptr (MtlStridedView) shared = zeros_for_others (MTL_DTYPE_INT16, DIMS (30, 41));
+  g_autoptr (GError) error = NULL;
+  const char *const slices[] = { "...", "::-1", "5:3", "7", "1:200:3" };
+  const char *const in_two[] = { "...", "::-1, ::2", "3, 1:", "5:3", "2, 3", "1:, ::-3" };
+
+  fill_at_random (mtl_strided_view_get_data (large), 300 * 401 * 4);
+  fill_at_random (mtl_strided_view_get_data (shared), 30 * 41 * 2);
+  for (gsize i = 0; i < G_N_ELEMENTS (slices); i++)
+    {
+      g_autoptr (MtlStridedView) part = slice (bytes, slices[i]);
+      g_autoptr (MtlStridedView) received = NULL;
+
+      send_view (pair.here, part);
+      received = receive_view (pair.there);
+      assert_same_elements (part, received);
+    }
+  for (gsize i = 0; i < 2 * G_N_ELEMENTS (in_two); i++)
+    {
+      g_autoptr (MtlStridedView) part = slice (i % 2 ? large : shared, in_two[i / 2]);
+      g_autoptr (MtlStridedView) received = NULL;
+
+      send_view (pair.there, part);
+      received = receive_view (pair.here);
+      assert_same_elements (part, received);
+      if (i % 2 == 0 && !mtl_strided_view_is_empty (part))
+        g_assert_cmpuint (get_inode (received), ==, get_inode (part));
+    }
+
+  /* Repeated elements are copied once. */
+  g_clear_object (&shared);
+  shared = mtl_strided_view_broadcast_to (large, DIMS (1000, 300, 401), &error);
+  g_assert_no_error (error);
+  send_view (pair.here, shared);
+  g_clear_object (&bytes);
+  bytes = receive_view (pair.there);
+  assert_view_shape (bytes, 1000, 300, 401);
+  g_assert_cmpint (mtl_strided_view_get_strides (bytes, NULL)[0], ==, 0);
+  g_clear_object (&shared);
+  shared = slice (bytes, "999");
+  assert_same_elements (shared, large);
+}
+
+static void
+test_properties (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlTensorConnection) bare = g_object_new (MTL_TYPE_TENSOR_CONNECTION, NULL);
+  g_autoptr (MtlStridedView) view = new_bytes (1);
+  g_autoptr (GSocket) socket = NULL;
+  guint max_views;
+  guint64 max_bytes;
+  MtlTensorPeerFlags flags;
+  GError *error = NULL;
+
+  g_object_get (pair.here, "socket", &socket, "flags", &flags, NULL);
+  g_assert_true (socket == mtl_tensor_connection_get_socket (pair.here));
+  g_assert_cmpint (flags, ==, mtl_tensor_connection_get_flags (pair.here));
+  g_assert_cmpuint (mtl_tensor_connection_get_max_views (pair.here), ==, 256);
+  g_object_set (pair.here, "max-views", 7, "max-bytes", (guint64) 1000, NULL);
+  g_object_get (pair.here, "max-views", &max_views, "max-bytes", &max_bytes, NULL);
+  g_assert_cmpuint (max_views, ==, 7);
+  g_assert_cmpuint (max_bytes, ==, 1000);
+  g_assert_cmpuint (mtl_tensor_connection_get_max_bytes (pair.here), ==, 1000);
+  mtl_tensor_connection_set_max_bytes (pair.here, G_MAXUINT64);
+  g_assert_cmpuint (mtl_tensor_connection_get_max_bytes (pair.here), ==, G_MAXSSIZE);
+
+  g_assert_null (mtl_tensor_connection_get_socket (bare));
+  g_assert_false (mtl_tensor_connection_send (bare, view, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_CONNECTED);
+  g_clear_error (&error);
+}
+
+static void
+test_extras (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) view = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (100000));
+  g_autoptr (MtlStridedView) received = NULL;
+  g_autoptr (GVariant) extras = NULL;
+  g_autoptr (GError) error = NULL;
+  const char *name;
+
+  g_assert_true (mtl_tensor_connection_send (pair.here, view,
+                                             g_variant_new_parsed ("{'name': <'frame 7'>}"), NULL,
+                                             &error));
+  g_assert_no_error (error);
+  received = mtl_tensor_connection_receive (pair.there, &extras, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_variant_n_children (extras), ==, 1);
+  g_assert_true (g_variant_lookup (extras, "name", "&s", &name));
+  g_assert_cmpstr (name, ==, "frame 7");
+}
+
+static void
+test_large_extras (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) view = new_bytes (10);
+  g_autoptr (MtlStridedView) received = NULL;
+  g_autofree char *name = g_strnfill (200000, 'x');
+  g_autoptr (GVariant) extras =
+    g_variant_ref_sink (g_variant_new_parsed ("{'name': <%s>}", name));
+
+  assert_refuses (mtl_tensor_connection_send (pair.here, view, extras, NULL, &error),
+                  MTL_ERROR_OUT_OF_BOUNDS, "131072");
+  send_view (pair.here, view);
+  received = receive_view (pair.there);
+  assert_same_elements (view, received);
+}
+
+/* The same few files go to and fro, whoever frees first. */
+static void
+test_used_again (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  guint n_fds = count_fds (), n_mappings = count_mappings ();
+  g_autoptr (GHashTable) inodes = g_hash_table_new (NULL, NULL);
+
+  for (int i = 0; i < 1000; i++)
+    {
+      g_autoptr (MtlStridedView) view =
+        allocate (pair.here, MTL_DTYPE_UINT8, DIMS (100000 - i % 7));
+      g_autoptr (MtlStridedView) received = NULL;
+
+      memset (mtl_strided_view_get_data (view), i, 100000 - i % 7);
+      send_view (pair.here, view);
+      if (i % 2 == 0)
+        g_clear_object (&view);
+      received = receive_view (pair.there);
+      g_assert_cmpint (((guint8 *) mtl_strided_view_get_data (received))[99000], ==, i & 0xff);
+      if (i % 10 == 0) /* the inode tells the file, but a descriptor makes it useless for us */
+        continue;
+      g_clear_object (&received);
+    }
+
+  g_assert_cmpuint (count_fds (), <=, n_fds + 12);
+  g_assert_cmpuint (count_mappings (), <=, n_mappings + 12);
+  pair_clear (&pair);
+  g_assert_cmpuint (count_mappings (), ==, 0);
+}
+
+/* Memory that the peer still uses is not used again, nor memory that somebody else may use. */
+static void
+test_not_used_again (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_auto (Pair) other = pair_new ();
+  MtlStridedView *received[8];
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autoptr (MtlStridedView) copy = NULL;
+  guint8 *data;
+  int fd;
+
+  for (int i = 0; i < 8; i++)
+    {
+      g_autoptr (MtlStridedView) each = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (100000));
+
+      memset (mtl_strided_view_get_data (each), i + 1, 100000);
+      send_view (pair.here, each);
+      received[i] = receive_view (pair.there);
+    }
+  for (int i = 0; i < 8; i++)
+    {
+      data = mtl_strided_view_get_data (received[i]);
+      g_assert_cmpint (data[0] + data[99999], ==, 2 * (i + 1));
+      g_object_unref (received[i]);
+    }
+
+  /* Sent twice, to another peer, or given to whoever asked. */
+  for (int i = 0; i < 3; i++)
+    {
+      view = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (100000));
+      data = mtl_strided_view_get_data (view);
+      data[0] = 42;
+      send_view (pair.here, view);
+      copy = receive_view (pair.there);
+      fd = -1;
+      if (i == 0)
+        send_view (pair.here, view);
+      else if (i == 1)
+        send_view (other.here, view);
+      else
+        fd = mtl_buffer_dup_fd (mtl_strided_view_get_buffer (view), NULL, NULL);
+      g_clear_object (&view);
+      g_clear_object (&copy);
+      for (int k = 0; k < 8; k++)
+        {
+          g_autoptr (MtlStridedView) each = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (100000));
+
+          memset (mtl_strided_view_get_data (each), 7, 100000);
+        }
+      copy = i == 0 ? receive_view (pair.there) : i == 1 ? receive_view (other.there) : NULL;
+      if (copy != NULL)
+        g_assert_cmpint (((guint8 *) mtl_strided_view_get_data (copy))[0], ==, 42);
+      else
+        {
+          guint8 byte;
+
+          g_assert_cmpint (pread (fd, &byte, 1, 0), ==, 1);
+          g_assert_cmpint (byte, ==, 42);
+          close (fd);
+        }
+      g_clear_object (&copy);
+    }
+}
+
+/* The sender's writes are seen, in what it shared, and not in what was copied. */
+static void
+test_later_writes (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) shared = zeros_for_others (MTL_DTYPE_UINT8, DIMS (10));
+  g_autoptr (MtlStridedView) plain = host_zeros (MTL_DTYPE_UINT8, DIMS (100000));
+  g_autoptr (MtlStridedView) a = NULL;
+  g_autoptr (MtlStridedView) b = NULL;
+
+  send_view (pair.here, shared);
+  send_view (pair.here, plain);
+  a = receive_view (pair.there);
+  b = receive_view (pair.there);
+  memset (mtl_strided_view_get_data (shared), 9, 10);
+  memset (mtl_strided_view_get_data (plain), 9, 100000);
+  g_assert_cmpint (((guint8 *) mtl_strided_view_get_data (a))[9], ==, 9);
+  g_assert_cmpint (((guint8 *) mtl_strided_view_get_data (b))[9], ==, 0);
+}
+
+static void
+test_limits (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) view = zeros_for_others (MTL_DTYPE_UINT8, DIMS (1000));
+  g_autoptr (MtlStridedView) small = new_bytes (10);
+  g_autoptr (MtlStridedView) first = NULL;
+  g_autoptr (MtlStridedView) second = NULL;
+
+  mtl_tensor_connection_set_max_views (pair.there, 1);
+  for (int i = 0; i < 3; i++)
+    send_view (pair.here, i == 2 ? small : view);
+  first = receive_view (pair.there);
+  assert_fails (mtl_tensor_connection_receive (pair.there, NULL, NULL, &error), MTL_ERROR_BUSY,
+                "1 & 1000");
+  second = receive_view (pair.there); /* what is in the message needs no descriptor */
+  assert_same_elements (small, second);
+  g_clear_object (&first);
+  g_clear_object (&second);
+
+  mtl_tensor_connection_set_max_views (pair.there, 10);
+  mtl_tensor_connection_set_max_bytes (pair.there, 1999);
+  for (int i = 0; i < 3; i++)
+    send_view (pair.here, view);
+  first = receive_view (pair.there);
+  assert_fails (mtl_tensor_connection_receive (pair.there, NULL, NULL, &error), MTL_ERROR_BUSY,
+                "1000 & 1999");
+  g_clear_object (&first);
+  first = receive_view (pair.there);
+}
+
+/* --- Peers that break the rules */
+
+static void
+send_raw (int         fd,
+          const void *bytes,
+          gsize       size,
+          const int  *fds,
+          gsize       n_fds)
+{
+  union { struct cmsghdr header; char bytes[CMSG_SPACE (64 * sizeof (int))]; } control = { 0 };
+  struct iovec part = { (void *) bytes, size };
+  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+  if (n_fds > 0)
+    {
+      message.msg_control = &control;
+      message.msg_controllen = CMSG_SPACE (n_fds * sizeof (int));
+      control.header = (struct cmsghdr) { .cmsg_len = CMSG_LEN (n_fds * sizeof (int)),
+                                          .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+      memcpy (CMSG_DATA (&control.header), fds, n_fds * sizeof (int));
+    }
+  g_assert_cmpint (sendmsg (fd, &message, MSG_NOSIGNAL), ==, size);
+}
+
+static void
+fill_header (guint8 *header,
+             guint   n_fds,
+             guint32 size)
+{
+  const guint8 start[8] = { 'm', 't', 'l', 1, n_fds, 0, 0, 0 };
+
+  size = GUINT32_TO_LE (size);
+  memset (header, 0, HEADER_SIZE);
+  memcpy (header, start, 8);
+  memcpy (header + 8, &size, 4);
+}
+
+/* A message with a tensor that is described as in test-tensor-variant.c. */
+static GByteArray *
+make_message (const char *text,
+              guint       n_fds)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) variant = g_variant_parse (NULL, text, NULL, NULL, &error);
+  GByteArray *message = g_byte_array_new ();
+
+  g_assert_no_error (error);
+  g_byte_array_set_size (message, HEADER_SIZE + g_variant_get_size (variant));
+  fill_header (message->data, n_fds, g_variant_get_size (variant));
+  g_variant_store (variant, message->data + HEADER_SIZE);
+  return message;
+}
+
+#define GOOD "(<handle 0>, uint64 5, byte 1, byte 8, uint16 1, [int64 3], [int64 2], @a{sv} {})"
+#define RELEASED \
+  "(<handle 0>, uint64 5, byte 1, byte 8, uint16 1, [int64 3], [int64 2], " \
+  "{'release': <handle 1>})"
+
+/* One byte after another, with the descriptors wherever they come. */
+static void
+test_pieces (void)
+{
+  guint n_fds = count_fds ();
+  int fds[2];
+  g_autoptr (MtlTensorConnection) connection = NULL;
+  g_autoptr (GByteArray) message = make_message (RELEASED, 2);
+  int memory = make_memfd (100, F_SEAL_SHRINK), ends[2];
+
+  make_sockets (fds);
+  connection = connect_fd (fds[0]);
+  g_assert_cmpint (pipe (ends), ==, 0);
+  for (guint at = 0; at < 16; at++)
+    {
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (MtlStridedView) view = NULL;
+
+      for (guint i = 0; i < message->len; i++)
+        {
+          g_autoptr (GError) error = NULL;
+
+          if (i == at)
+            send_raw (fds[1], message->data + i, 1, &memory, 1);
+          else if (i == at + 1 && at < 15)
+            send_raw (fds[1], message->data + i, 1, &ends[1], 1);
+          else
+            send_raw (fds[1], message->data + i, 1, NULL, 0);
+          if (at == 15 || i + 1 == message->len || i % 5 != 0)
+            continue;
+
+          /* What there is is read, and the rest is not waited for. */
+          g_socket_set_timeout (mtl_tensor_connection_get_socket (connection), 0);
+          g_cancellable_cancel (cancellable);
+          g_assert_null (mtl_tensor_connection_receive (connection, NULL, cancellable, &error));
+          g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+          g_cancellable_reset (cancellable);
+        }
+      if (at == 15)
+        {
+          assert_fails (mtl_tensor_connection_receive (connection, NULL, NULL, &error),
+                        MTL_ERROR_INVALID_DATA, "1 & 2");
+          break;
+        }
+      view = receive_view (connection);
+      assert_elements (view, get_peer_byte (5), get_peer_byte (7), get_peer_byte (9));
+    }
+
+  close (memory);
+  close (ends[0]);
+  close (ends[1]);
+  close (fds[1]);
+  g_clear_object (&connection);
+  g_assert_cmpuint (count_fds (), ==, n_fds);
+}
+
+static void
+test_wrong_messages (void)
+{
+  const struct
+  {
+    const char *text;
+    guint n_said;
+    guint n_sent;
+    MtlError code;
+    const char *values;
+  } cases[] = {
+    { GOOD, 1, 1, -1, NULL },
+    { GOOD, 1, 0, MTL_ERROR_INVALID_DATA, "0 & 1" },
+    { GOOD, 0, 1, MTL_ERROR_INVALID_DATA, "1 & 0" },
+    { GOOD, 0, 0, MTL_ERROR_INVALID_DATA, "0" },
+    { GOOD, 3, 3, MTL_ERROR_INVALID_DATA, "2" },
+    { GOOD, 2, 60, MTL_ERROR_INVALID_DATA, "2" },
+    { RELEASED, 1, 1, MTL_ERROR_INVALID_DATA, "1" },
+    { RELEASED, 2, 2, MTL_ERROR_INVALID_DATA, "1" }, /* no pipe */
+    { "(<handle 0>, uint64 99, byte 1, byte 8, uint16 1, [int64 3], [int64 2], @a{sv} {})", 1, 1,
+      MTL_ERROR_INVALID_DATA, "5 & 99 & 100" },
+    { "(<@ay [1]>, uint64 0, byte 1, byte 8, uint16 1, [int64 3], [int64 2], @a{sv} {})", 0, 0,
+      MTL_ERROR_INVALID_DATA, "5 & 0 & 1" },
+    { GOOD, 1, 1, -1, NULL },
+  };
+  guint n_fds = count_fds ();
+  int fds[2], memory[60];
+  g_autoptr (MtlTensorConnection) connection = NULL;
+
+  make_sockets (fds);
+  connection = connect_fd (fds[0]);
+  for (gsize i = 0; i < G_N_ELEMENTS (memory); i++)
+    memory[i] = make_memfd (100, F_SEAL_SHRINK);
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GByteArray) message = make_message (cases[i].text, cases[i].n_said);
+      GError *error = NULL;
+      g_autoptr (MtlStridedView) view = NULL;
+
+      send_raw (fds[1], message->data, message->len, memory, cases[i].n_sent);
+      view = mtl_tensor_connection_receive (connection, NULL, NULL, &error);
+      if (cases[i].values == NULL)
+        g_assert_no_error (error);
+      else
+        assert_failed (error, cases[i].code, cases[i].values);
+    }
+
+  for (gsize i = 0; i < G_N_ELEMENTS (memory); i++)
+    close (memory[i]);
+  close (fds[1]);
+  g_clear_object (&connection);
+  g_assert_cmpuint (count_fds (), ==, n_fds);
+}
+
+/* A stream in which messages cannot be told apart any more. */
+static void
+test_lost_streams (void)
+{
+  for (int i = 0; i < 3; i++)
+    {
+      g_autoptr (MtlTensorConnection) connection = NULL;
+      guint8 header[HEADER_SIZE];
+      int fds[2];
+      GError *error = NULL;
+
+      make_sockets (fds);
+      connection = connect_fd (fds[0]);
+      fill_header (header, 0, i == 0 ? 131073 : 0);
+      if (i == 1)
+        header[0] = 'M';
+      if (i == 2)
+        header[3] = 2;
+      send_raw (fds[1], header, sizeof header, NULL, 0);
+      g_assert_null (mtl_tensor_connection_receive (connection, NULL, NULL, &error));
+      assert_failed (error, MTL_ERROR_INVALID_DATA,
+                     i == 0 ? "131073 & 131072" : i == 1 ? "4d746c01" : "6d746c02");
+      g_assert_null (mtl_tensor_connection_receive (connection, NULL, NULL, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED);
+      g_clear_error (&error);
+      close (fds[1]);
+    }
+}
+
+/* The peer stops after each byte of a message in turn. */
+static void
+test_ends (void)
+{
+  g_autoptr (GByteArray) message = make_message (GOOD, 1);
+  int memory = make_memfd (100, F_SEAL_SHRINK);
+  guint n_fds = count_fds ();
+
+  for (guint n = 0; n < message->len; n++)
+    {
+      g_autoptr (MtlTensorConnection) connection = NULL;
+      int fds[2];
+      GError *error = NULL;
+      g_autofree char *value = g_strdup_printf ("%u", n);
+
+      make_sockets (fds);
+      connection = connect_fd (fds[0]);
+      if (n > 0)
+        send_raw (fds[1], message->data, n, &memory, 1);
+      close (fds[1]);
+      g_assert_null (mtl_tensor_connection_receive (connection, NULL, NULL, &error));
+      assert_failed_with (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED, value);
+    }
+
+  g_assert_cmpuint (count_fds (), ==, n_fds);
+  close (memory);
+}
+
+static void
+test_closed_peer (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) view = new_bytes (10);
+  GError *error = NULL;
+
+  g_clear_object (&pair.there);
+  g_assert_false (mtl_tensor_connection_send (pair.here, view, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BROKEN_PIPE);
+  g_clear_error (&error);
+}
+
+/* A mutated message, then a good one, as long as the stream allows. */
+static void
+test_mutated_messages (void)
+{
+  const char *timed = g_getenv ("MTL_TEST_SECONDS");
+  gint64 end = g_get_monotonic_time ()
+               + g_ascii_strtoll (timed != NULL ? timed : "2", NULL, 10) * G_USEC_PER_SEC;
+  int memory = make_memfd (100, F_SEAL_SHRINK), ends[2];
+  guint n_fds, n = 0, n_views = 0, n_lost = 0;
+
+  g_assert_cmpint (pipe (ends), ==, 0);
+  n_fds = count_fds ();
+  while (g_get_monotonic_time () < end || n < 5000)
+    {
+      g_autoptr (MtlTensorConnection) connection = NULL;
+      gboolean is_lost = FALSE;
+      int fds[2];
+
+      make_sockets (fds);
+      connection = connect_fd (fds[0]);
+      while (!is_lost && happens (99))
+        {
+          g_autoptr (GByteArray) message = make_message (
+              happens (60) ? RELEASED
+                           : "(<@ay [1, 2, 3, 4, 5, 6, 7, 8]>, uint64 0, byte 1, byte 8, uint16 2, "
+                             "[int64 2, 2], [int64 2, 1], @a{sv} {})",
+              2);
+          g_autoptr (MtlStridedView) view = NULL;
+          GError *error = NULL;
+
+          for (int k = pick (0, 3); k > 0; k--)
+            message->data[pick (happens (10) ? 0 : HEADER_SIZE, message->len - 1)] =
+              happens (50) ? g_test_rand_int () : pick (0, 8);
+          if (happens (90))
+            send_raw (fds[1], message->data, message->len, (int[]) { memory, ends[1] }, 2);
+          else
+            send_raw (fds[1], message->data, message->len, (int[]) { memory, ends[1] }, pick (0, 1));
+          n++;
+
+          /* If the size of the body is wrong, the end of the stream may be in the middle of it. */
+          is_lost = memcmp (message->data, "mtl\1", 4) != 0
+                    || memcmp (message->data + 8,
+                               (guint32[]) { GUINT32_TO_LE (message->len - HEADER_SIZE) }, 4) != 0;
+          if (is_lost)
+            shutdown (fds[1], SHUT_WR);
+          view = mtl_tensor_connection_receive (connection, NULL, NULL, &error);
+          n_views += view != NULL;
+          if (view == NULL && !is_lost)
+            g_assert_true (error->domain == MTL_ERROR);
+          n_lost += is_lost;
+          g_clear_error (&error);
+        }
+      close (fds[1]);
+    }
+
+  g_test_message ("%u of %u are views, %u streams are lost", n_views, n, n_lost);
+  g_assert_cmpuint (n_views, >, n / 20);
+  g_assert_cmpuint (count_fds (), ==, n_fds);
+  g_assert_cmpuint (count_mappings (), ==, 0);
+  close (memory);
+  close (ends[0]);
+  close (ends[1]);
+}
+
+/* --- Waiting */
+
+static gpointer
+cancel_soon (gpointer cancellable)
+{
+  g_usleep (20000);
+  g_cancellable_cancel (cancellable);
+  return NULL;
+}
+
+static void
+test_cancelled (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (60000));
+  g_autoptr (MtlStridedView) last = new_bytes (3);
+  GThread *thread = g_thread_new ("cancel", cancel_soon, cancellable);
+  GError *error = NULL;
+  guint n_sent = 0;
+
+  g_assert_null (mtl_tensor_connection_receive (pair.here, NULL, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_thread_join (thread);
+
+  /* The peer does not read, until the socket is full in the middle of a message. */
+  g_cancellable_reset (cancellable);
+  thread = g_thread_new ("cancel", cancel_soon, cancellable);
+  memset (mtl_strided_view_get_data (view), 3, 60000);
+  while (mtl_tensor_connection_send (pair.here, view, NULL, cancellable, &error))
+    n_sent++;
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_thread_join (thread);
+  g_assert_cmpuint (n_sent, >, 0);
+
+  /* What was begun is finished first. */
+  for (guint i = 0; i < n_sent; i++)
+    {
+      g_autoptr (MtlStridedView) received = receive_view (pair.there);
+
+      assert_same_elements (view, received);
+    }
+  send_view (pair.here, last);
+  for (;;)
+    {
+      g_autoptr (MtlStridedView) received = receive_view (pair.there);
+
+      if (mtl_strided_view_get_volume (received) == 3)
+        break;
+      assert_same_elements (view, received);
+    }
+}
+
+typedef struct
+{
+  MtlStridedView *view;
+  GVariant *extras;
+  GError *error;
+  gboolean is_done;
+} Result;
+
+static void
+take_view (GObject      *object,
+           GAsyncResult *result,
+           gpointer      data)
+{
+  Result *self = data;
+
+  self->view = mtl_tensor_connection_receive_finish (MTL_TENSOR_CONNECTION (object), result,
+                                                     &self->extras, &self->error);
+  self->is_done = TRUE;
+}
+
+static void
+take_sent (GObject      *object,
+           GAsyncResult *result,
+           gpointer      data)
+{
+  Result *self = data;
+
+  mtl_tensor_connection_send_finish (MTL_TENSOR_CONNECTION (object), result, &self->error);
+  self->is_done = TRUE;
+}
+
+static void
+wait_for (const gboolean *is_done)
+{
+  while (!*is_done)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static void
+test_async (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_FLOAT64, DIMS (300, 200));
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  Result received = { NULL }, second = { NULL }, sent = { NULL };
+  GError *error = NULL;
+
+  fill_at_random (mtl_strided_view_get_data (view), 300 * 200 * 8);
+  mtl_tensor_connection_receive_async (pair.there, NULL, take_view, &received);
+
+  /* There is one at a time. */
+  mtl_tensor_connection_receive_async (pair.there, NULL, take_view, &second);
+  wait_for (&second.is_done);
+  g_assert_error (second.error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&second.error);
+  g_assert_null (mtl_tensor_connection_receive (pair.there, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+  g_assert_false (received.is_done);
+
+  mtl_tensor_connection_send_async (pair.here, view, g_variant_new_parsed ("{'n': <5>}"), NULL,
+                                    take_sent, &sent);
+  wait_for (&sent.is_done);
+  g_assert_no_error (sent.error);
+  wait_for (&received.is_done);
+  g_assert_no_error (received.error);
+  assert_same_elements (view, received.view);
+  g_assert_cmpuint (g_variant_n_children (received.extras), ==, 1);
+  g_clear_object (&received.view);
+  g_clear_pointer (&received.extras, g_variant_unref);
+
+  received = (Result) { NULL };
+  mtl_tensor_connection_receive_async (pair.there, cancellable, take_view, &received);
+  g_cancellable_cancel (cancellable);
+  wait_for (&received.is_done);
+  g_assert_error (received.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&received.error);
+}
+
+/* More connections wait than GTask has threads. */
+static void
+test_many_wait (void)
+{
+  enum { N = 50 };
+  Pair pairs[N];
+  Result results[N] = { 0 };
+  g_autoptr (MtlStridedView) view = new_bytes (100);
+
+  for (int i = 0; i < N; i++)
+    {
+      pairs[i] = pair_new ();
+      mtl_tensor_connection_receive_async (pairs[i].there, NULL, take_view, &results[i]);
+    }
+  for (int i = N; i-- > 0;)
+    {
+      send_view (pairs[i].here, view);
+      wait_for (&results[i].is_done);
+      g_assert_no_error (results[i].error);
+      assert_same_elements (view, results[i].view);
+      g_clear_object (&results[i].view);
+      g_clear_pointer (&results[i].extras, g_variant_unref);
+      pair_clear (&pairs[i]);
+    }
+}
+
+/* --- Other processes */
+
+/* Sends all it can, in different ways, until it is killed. */
+static void
+send_forever (int fd)
+{
+  MtlTensorConnection *connection = connect_fd (fd);
+  MtlStridedView *plain = host_zeros (MTL_DTYPE_UINT8, DIMS (200000));
+  MtlStridedView *small = host_zeros (MTL_DTYPE_UINT8, DIMS (1000));
+
+  for (guint i = 0; TRUE; i++)
+    {
+      g_autoptr (MtlStridedView) own = allocate (connection, MTL_DTYPE_UINT8, DIMS (200000));
+
+      memset (mtl_strided_view_get_data (own), i, 200000);
+      if (!mtl_tensor_connection_send (connection, i % 3 == 0 ? own : i % 3 == 1 ? plain : small,
+                                       NULL, NULL, NULL))
+        _exit (1);
+    }
+}
+
+static void
+receive_forever (int fd)
+{
+  MtlTensorConnection *connection = connect_fd (fd);
+
+  for (;;)
+    {
+      g_autoptr (MtlStridedView) view = mtl_tensor_connection_receive (connection, NULL, NULL, NULL);
+
+      if (view == NULL)
+        _exit (1);
+    }
+}
+
+static pid_t
+start_child (int  *fd,
+             void (* run) (int fd))
+{
+  int fds[2];
+  pid_t child;
+
+  make_sockets (fds);
+  child = fork ();
+  g_assert_cmpint (child, >=, 0);
+  if (child == 0)
+    {
+      close (fds[0]);
+      run (fds[1]);
+    }
+
+  close (fds[1]);
+  *fd = fds[0];
+  return child;
+}
+
+typedef struct
+{
+  pid_t child;
+  guint delay;
+} Kill;
+
+static gpointer
+kill_soon (gpointer data)
+{
+  Kill *self = data;
+
+  g_usleep (self->delay);
+  kill (self->child, SIGKILL);
+  return NULL;
+}
+
+static void
+kill_peers (void (* run) (int fd),
+            gboolean sends)
+{
+  guint n_fds = count_fds (), n_done = 0;
+  g_autoptr (MtlStridedView) plain = host_zeros (MTL_DTYPE_UINT8, DIMS (100000));
+
+  for (int i = 0; i < N_KILLS / 2; i++)
+    {
+      int fd, status;
+      Kill killing = { start_child (&fd, run), pick (0, 20000) };
+      GThread *thread = g_thread_new ("kill", kill_soon, &killing);
+      MtlTensorConnection *connection = connect_fd (fd);
+      GError *error = NULL;
+
+      while (error == NULL)
+        {
+          if (sends)
+            mtl_tensor_connection_send (connection, plain, NULL, NULL, &error);
+          else
+            {
+              g_autoptr (MtlStridedView) view =
+                mtl_tensor_connection_receive (connection, NULL, NULL, &error);
+
+              if (view != NULL && mtl_strided_view_get_volume (view) > 1000)
+                n_done += ((guint8 *) mtl_strided_view_get_data (view))[199999] < 255;
+            }
+        }
+      if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED))
+        g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BROKEN_PIPE);
+      g_clear_error (&error);
+      g_thread_join (thread);
+      g_assert_cmpint (waitpid (killing.child, &status, 0), ==, killing.child);
+      g_object_unref (connection);
+      g_assert_cmpuint (count_fds (), ==, n_fds);
+      g_assert_cmpuint (count_mappings (), ==, 0);
+    }
+
+  g_test_message ("%u views", n_done);
+}
+
+static void
+test_killed_sender (void)
+{
+  kill_peers (send_forever, FALSE);
+}
+
+static void
+test_killed_receiver (void)
+{
+  kill_peers (receive_forever, TRUE);
+}
+
+/* Answers with the sum of the first and the last byte. */
+static void
+add_up_forever (int fd)
+{
+  MtlTensorConnection *connection = connect_fd (fd);
+
+  for (;;)
+    {
+      g_autoptr (MtlStridedView) view = mtl_tensor_connection_receive (connection, NULL, NULL, NULL);
+      g_autoptr (MtlStridedView) answer = NULL;
+      const guint8 *bytes;
+
+      if (view == NULL)
+        _exit (0);
+      bytes = mtl_strided_view_get_data (view);
+      answer = host_zeros (MTL_DTYPE_UINT8,
+                           DIMS (bytes[0] + bytes[mtl_strided_view_get_volume (view) - 1]));
+      if (!mtl_tensor_connection_send (connection, answer, NULL, NULL, NULL))
+        _exit (1);
+    }
+}
+
+static gsize
+get_resident_size (pid_t process)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%d/statm", process);
+  g_autofree char *text = NULL;
+  gsize all, resident;
+
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_assert_cmpint (sscanf (text, "%" G_GSIZE_FORMAT " %" G_GSIZE_FORMAT, &all, &resident), ==, 2);
+  return resident * sysconf (_SC_PAGESIZE);
+}
+
+/* 10,000 frames of 8 MB: neither process grows, nor has more descriptors. */
+static void
+test_frames (void)
+{
+  const gint64 size = 8000000;
+  int fd;
+  pid_t child = start_child (&fd, add_up_forever);
+  g_autoptr (MtlTensorConnection) connection = connect_fd (fd);
+  gsize here = 0, there = 0;
+  guint n_fds = 0;
+
+  for (int i = 0; i < 10000; i++)
+    {
+      g_autoptr (MtlStridedView) view = allocate (connection, MTL_DTYPE_UINT8, &size, 1);
+      g_autoptr (MtlStridedView) answer = NULL;
+      guint8 *bytes = mtl_strided_view_get_data (view);
+
+      /* Filling all of them would measure the machine's memory. */
+      bytes[0] = i % 100;
+      bytes[size / 2] = i;
+      bytes[size - 1] = i % 90;
+      send_view (connection, view);
+      answer = receive_view (connection);
+      g_assert_cmpint (mtl_strided_view_get_volume (answer), ==, i % 100 + i % 90);
+      if (i == 100)
+        {
+          n_fds = count_fds ();
+          here = get_resident_size (getpid ());
+          there = get_resident_size (child);
+        }
+      if (i > 100 && i % 1000 == 0)
+        g_assert_cmpuint (count_fds (), ==, n_fds);
+    }
+
+  g_assert_cmpuint (get_resident_size (getpid ()), <, here + (4 << 20));
+  g_assert_cmpuint (get_resident_size (child), <, there + (4 << 20));
+  g_clear_object (&connection);
+  g_assert_cmpint (waitpid (child, NULL, 0), ==, child);
+}
+
+/* --- Another user */
+
+static void
+test_other_user (void)
+{
+  int sockets[2], status, fd, listener;
+  struct sockaddr_un { sa_family_t family; char path[108]; } address = { AF_UNIX, "" };
+  g_autoptr (MtlStridedView) view = new_bytes (10);
+  pid_t child;
+
+  if (geteuid () != 0)
+    {
+      g_test_skip ("needs root, to become another user");
+      return;
+    }
+
+  /* The peer is the process that connected. */
+  g_snprintf (address.path + 1, sizeof address.path - 1, "mtldl-test-%d", getpid ());
+  listener = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  g_assert_cmpint (bind (listener, (gpointer) &address, sizeof address), ==, 0);
+  g_assert_cmpint (listen (listener, 2), ==, 0);
+  make_sockets (sockets);
+  child = fork ();
+  if (child == 0)
+    {
+      if (setresgid (65534, 65534, 65534) != 0 || setresuid (65534, 65534, 65534) != 0)
+        _exit (2);
+      for (int i = 0; i < 2; i++)
+        {
+          g_autoptr (MtlTensorConnection) connection = NULL;
+          g_autoptr (GSocket) socket_object = NULL;
+          g_autoptr (MtlStridedView) received = NULL;
+
+          fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+          if (connect (fd, (gpointer) &address, sizeof address) != 0)
+            _exit (3);
+          socket_object = g_socket_new_from_fd (fd, NULL);
+          connection = mtl_tensor_connection_new (socket_object,
+                                                  MTL_TENSOR_PEER_FLAGS_ALLOW_OTHER_USERS);
+          received = mtl_tensor_connection_receive (connection, NULL, NULL, NULL);
+          if ((received != NULL) != (i == 1))
+            _exit (4);
+        }
+      _exit (0);
+    }
+
+  for (int i = 0; i < 2; i++)
+    {
+      g_autoptr (MtlTensorConnection) connection = NULL;
+      g_autoptr (GSocket) socket_object = NULL;
+      GError *error = NULL;
+
+      fd = accept (listener, NULL, NULL);
+      g_assert_cmpint (fd, >=, 0);
+      socket_object = g_socket_new_from_fd (fd, NULL);
+      connection = mtl_tensor_connection_new (socket_object,
+                                              i == 1 ? MTL_TENSOR_PEER_FLAGS_ALLOW_OTHER_USERS
+                                                     : MTL_TENSOR_PEER_FLAGS_NONE);
+      if (i == 1)
+        {
+          send_view (connection, view);
+          continue;
+        }
+      g_assert_false (mtl_tensor_connection_send (connection, view, NULL, NULL, &error));
+      assert_failed_with (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED, "65534 & 0");
+      g_assert_null (mtl_tensor_connection_receive (connection, NULL, NULL, &error));
+      assert_failed_with (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED, "65534 & 0");
+    }
+
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_true (WIFEXITED (status));
+  g_assert_cmpint (WEXITSTATUS (status), ==, 0);
+  close (listener);
+  close (sockets[0]);
+  close (sockets[1]);
+}
+
+/* --- Readers of memory that changes */
+
+static gpointer
+scribble (gpointer data)
+{
+  MtlStridedView *view = data;
+  guint32 *words = mtl_strided_view_get_data (view);
+  gsize n = mtl_strided_view_get_volume (view);
+  guint32 state = 1;
+
+  while (g_atomic_int_get ((int *) words) != 0x7fffffff)
+    for (gsize i = 1; i < n; i++)
+      {
+        state = state * 1664525 + 1013904223;
+        ((volatile guint32 *) words)[i] = state;
+      }
+
+  return NULL;
+}
+
+/* Whatever the owner writes meanwhile, a reader's results are numbers at worst. */
+static void
+test_changing_values (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) own = zeros_for_others (MTL_DTYPE_UINT32, DIMS (2000));
+  g_autoptr (MtlStridedView) received = NULL;
+  GThread *thread;
+  static const MtlDType dtypes[] = { MTL_DTYPE_FLOAT32, MTL_DTYPE_UINT8, MTL_DTYPE_FLOAT16,
+                                     MTL_DTYPE_BOOL, MTL_DTYPE_FLOAT4_E2M1FN, MTL_DTYPE_INT16 };
+
+  send_view (pair.here, own);
+  received = receive_view (pair.there);
+  thread = g_thread_new ("scribble", scribble, own);
+  for (int i = 0; i < 300; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) part = slice (received, "1:");
+      g_autoptr (MtlStridedView) view =
+        mtl_strided_view_reinterpret (part, dtypes[i % G_N_ELEMENTS (dtypes)], &error);
+      g_autoptr (MtlStatistics) statistics = NULL;
+      g_autoptr (MtlStridedView) converted = NULL;
+      g_autoptr (MtlStridedView) copy = NULL;
+      g_autofree guint64 *counts = NULL;
+      g_autofree char *text = NULL;
+      gsize n_counts;
+
+      g_assert_no_error (error);
+      statistics = mtl_strided_view_compute_statistics (view, NULL, NULL, NULL, &error);
+      g_assert_no_error (error);
+      counts = mtl_strided_view_compute_histogram (view, -100, 100, 17, &n_counts, NULL, &error);
+      g_assert_no_error (error);
+      converted = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, MTL_ORDER_C, NULL, &error);
+      g_assert_no_error (error);
+      copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
+      g_assert_no_error (error);
+      mtl_strided_view_array_equal (view, copy, MTL_COMPARE_FLAGS_NONE, NULL, &error);
+      g_assert_no_error (error);
+      text = mtl_strided_view_format (view, 100);
+      g_assert_nonnull (text);
+    }
+  g_atomic_int_set ((int *) mtl_strided_view_get_data (own), 0x7fffffff);
+  g_thread_join (thread);
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/tensor-connection/views", test_views);
+  g_test_add_func ("/tensor-connection/properties", test_properties);
+  g_test_add_func ("/tensor-connection/extras", test_extras);
+  g_test_add_func ("/tensor-connection/large-extras", test_large_extras);
+  g_test_add_func ("/tensor-connection/used-again", test_used_again);
+  g_test_add_func ("/tensor-connection/not-used-again", test_not_used_again);
+  g_test_add_func ("/tensor-connection/later-writes", test_later_writes);
+  g_test_add_func ("/tensor-connection/limits", test_limits);
+  g_test_add_func ("/tensor-connection/pieces", test_pieces);
+  g_test_add_func ("/tensor-connection/wrong-messages", test_wrong_messages);
+  g_test_add_func ("/tensor-connection/lost-streams", test_lost_streams);
+  g_test_add_func ("/tensor-connection/ends", test_ends);
+  g_test_add_func ("/tensor-connection/closed-peer", test_closed_peer);
+  g_test_add_func ("/tensor-connection/mutated-messages", test_mutated_messages);
+  g_test_add_func ("/tensor-connection/cancelled", test_cancelled);
+  g_test_add_func ("/tensor-connection/async", test_async);
+  g_test_add_func ("/tensor-connection/many-wait", test_many_wait);
+  g_test_add_func ("/tensor-connection/killed-sender", test_killed_sender);
+  g_test_add_func ("/tensor-connection/killed-receiver", test_killed_receiver);
+  g_test_add_func ("/tensor-connection/frames", test_frames);
+  g_test_add_func ("/tensor-connection/other-user", test_other_user);
+  g_test_add_func ("/tensor-connection/changing-values", test_changing_values);
+
+  return g_test_run ();
+}
