@@ -13,27 +13,6 @@
 #include "mtl-error.h"
 
 /**
- * mtl_buffer_is_interprocess: (get-property interprocess)
- * @self: a buffer
- *
- * Checks whether other processes can map the memory.
- *
- * This is memory that was allocated with %MTL_STORAGE_MODE_INTERPROCESS, or that
- * another process handed over.
- *
- * Returns: whether [method@Mtl.Buffer.dup_fd] returns a descriptor
- *
- * Since: 1.0
- */
-gboolean
-mtl_buffer_is_interprocess (MtlBuffer *self)
-{
-  g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
-
-  return mtl_memory_get_shared_pages (self->memory) != NULL;
-}
-
-/**
  * mtl_buffer_dup_fd:
  * @self: a buffer
  * @offset: (out) (optional): return location for the offset of the first byte of

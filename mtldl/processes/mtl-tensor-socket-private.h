@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 typedef enum
 {
   MTL_STEP_DONE,
-  MTL_STEP_BLOCKED, /* to be called again when the socket is ready */
+  MTL_STEP_BLOCKED, /* call again when the socket is ready */
   MTL_STEP_FAILED,
 } MtlStep;
 
@@ -25,7 +25,7 @@ typedef struct
   guint8 header[MTL_TENSOR_MESSAGE_HEADER_SIZE];
   gsize n_done; /* bytes of the header and the body */
   gsize body_size;
-  MtlMemory *memory; /* of a body that is received */
+  MtlMemory *memory; /* has a body that is received */
   GVariant *body;    /* a body that is sent */
   guint n_fds;
   gboolean has_lost_fds;

@@ -67,8 +67,8 @@ mtl_tensor_message_prepare (MtlTensorMessage  *self,
 {
   guint32 size;
 
-  memcpy (self->fds, fds, n_fds * sizeof (int));
-  self->n_fds = n_fds;
+  for (self->n_fds = 0; self->n_fds < n_fds; self->n_fds++)
+    self->fds[self->n_fds] = fds[self->n_fds];
   self->body = swap_if_needed (g_variant_ref_sink (body));
   self->body_size = g_variant_get_size (self->body);
   if (self->body_size > MTL_TENSOR_MESSAGE_MAX_SIZE)

@@ -335,7 +335,10 @@ get_inline_memory (MtlSentTensor  *self,
       return NULL;
     }
 
-  bytes = self->size > 0 ? g_variant_get_data_as_bytes (self->elements) : g_bytes_new (NULL, 0);
+  if (self->size == 0)
+    return mtl_memory_new_imported (MTL_DEVICE_TYPE_CPU, 0, NULL, 0, TRUE, TRUE, NULL, NULL);
+
+  bytes = g_variant_get_data_as_bytes (self->elements);
   data = (guint8 *) g_bytes_get_data (bytes, NULL) + self->begin;
   if ((guintptr) data % sizeof (gdouble) == 0)
     return mtl_memory_new_imported (MTL_DEVICE_TYPE_CPU, 0, data, self->size, TRUE, TRUE, bytes,

@@ -146,6 +146,7 @@ test_round_trip (void)
   guint8 *bytes = mtl_buffer_get_contents (part);
   guint64 offset;
   int fd = dup_fd (part, &offset);
+  g_autoptr (GBytes) written = g_bytes_new_static ("x", 1);
   GError *refusal = NULL;
 
   g_assert_cmpuint (offset, ==, 5001);
@@ -158,7 +159,7 @@ test_round_trip (void)
   g_assert_true (mtl_buffer_get_contents (other) != (gpointer) bytes);
   bytes[1999] = 7;
   g_assert_cmpint (((guint8 *) mtl_buffer_get_contents (other))[1999], ==, 7);
-  g_assert_false (mtl_buffer_set_bytes (other, 0, g_bytes_new_static ("x", 1), NULL, &refusal));
+  g_assert_false (mtl_buffer_set_bytes (other, 0, written, NULL, &refusal));
   assert_failed (refusal, MTL_ERROR_READ_ONLY, "2000");
 
   /* The receiver can hand it on. */

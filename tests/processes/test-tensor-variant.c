@@ -384,7 +384,8 @@ lie_within (guint64       offset,
     {
       Wide end = (Wide) strides[i] * (shape[i] - 1);
 
-      *(end < 0 ? &low : &high) += end;
+      /* Far outside is far enough. */
+      *(end < 0 ? &low : &high) += CLAMP (end, -((Wide) 1 << 80), (Wide) 1 << 80);
     }
 
   low = low * item_bits;
