@@ -238,8 +238,9 @@ def on_newer_debian(suite, *areas):
 MESON_TESTS = ('structure source native c measuring gjs vala pixbuf gst gtk examples viewer '
                'readme')
 MESON_ROOMS = 'core kernels files processes metal bridges bindings viewer packaging docs'
-PYTHON_TESTS = 'tests/core tests/kernels tests/files tests/metal tests/bindings/python tests/bench'
-PYTHON_ROOMS = f'core kernels files bindings bench{"" if MACOS else " metal"}'
+PYTHON_TESTS = ('tests/core tests/kernels tests/files tests/processes tests/metal '
+                'tests/bindings/python tests/bench')
+PYTHON_ROOMS = f'core kernels files processes bindings bench{"" if MACOS else " metal"}'
 # The places of pytest's tests. The other scripts in Python are meson's.
 PYTEST = [*PYTHON_TESTS.split(), 'tests/cuda', 'tests/files/corpus', 'tests/cli',
           'tests/bindings/peers', 'tests/bindings/languages', 'tests/metal/cross-macos',

@@ -4,6 +4,8 @@
 import functools
 import numbers
 import os
+import reprlib
+from collections.abc import Mapping
 
 from gi.repository import Gio, GLib
 
@@ -43,15 +45,21 @@ def _variant_of(value):
     if isinstance(value, bool):
         return GLib.Variant.new_boolean(value)
     if isinstance(value, str):
-        return GLib.Variant.new_string(value)
+        return _text_variant_of(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return GLib.Variant.new_from_bytes(GLib.VariantType("ay"), GLib.Bytes.new(bytes(value)),
                                            True)
     if isinstance(value, (list, tuple)):
         return _list_variant_of(value)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return extras_of(value)
     return _number_variant_of(value)
+
+
+def _text_variant_of(text):
+    if "\0" in text:
+        raise ValueError(f"text of an entry cannot contain a NUL: {text!r}")
+    return GLib.Variant.new_string(text)
 
 
 def _number_variant_of(value):
@@ -75,15 +83,21 @@ def _list_variant_of(values):
 
 def extras_of(entries):
     """A GVariant of the type a{sv} for a mapping."""
-    if isinstance(entries, GLib.Variant):
+    if isinstance(entries, GLib.Variant) and entries.get_type_string() == "a{sv}":
         return entries
-    for name in entries:
-        if not isinstance(name, str):
-            raise TypeError(f"the name of an entry must be a str, not {type(name).__name__}")
-    pairs = [GLib.Variant.new_dict_entry(GLib.Variant.new_string(name),
+    if not isinstance(entries, Mapping):
+        raise TypeError("the entries must be a mapping, or a GLib.Variant of the type a{sv}, not "
+                        f"{reprlib.repr(entries)}")
+    pairs = [GLib.Variant.new_dict_entry(_name_variant_of(name),
                                          GLib.Variant.new_variant(_variant_of(value)))
-             for name, value in dict(entries).items()]
+             for name, value in entries.items()]
     return GLib.Variant.new_array(GLib.VariantType("{sv}"), pairs)
+
+
+def _name_variant_of(name):
+    if not isinstance(name, str):
+        raise TypeError(f"the name of an entry must be a str, not {type(name).__name__}")
+    return _text_variant_of(name)
 
 
 def _value_of(variant):
