@@ -7,7 +7,7 @@
 #include "mtl-tensor-connection-private.h"
 
 #include "mtl-error.h"
-#include "mtl-tensor-variant-private.h"
+#include "mtl-tensor-body-private.h"
 
 /* A view of the peer's memory that is in use. */
 typedef struct
@@ -156,31 +156,59 @@ map_memory (MtlTensorConnection  *self,
   return mtl_memory_new_for_pages (pages, tensor->begin, tensor->size, TRUE, end_holding, holding);
 }
 
+/* Most messages have no extras. */
+static gboolean
+read_message (MtlTensorMessage  *message,
+              MtlSentTensor     *tensor,
+              GVariant         **extras,
+              GError           **error)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (GVariant) body = NULL;
+
+  if (mtl_tensor_body_read (message->memory, message->body_size, tensor, &local_error))
+    {
+      if (extras != NULL)
+        *extras = g_variant_ref_sink (g_variant_new ("a{sv}", NULL));
+      return TRUE;
+    }
+  if (local_error != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&local_error));
+      return FALSE;
+    }
+
+  body = mtl_tensor_message_dup_body (message);
+  if (!mtl_sent_tensor_read (body, tensor, error))
+    return FALSE;
+
+  if (extras != NULL)
+    *extras = mtl_tensor_variant_dup_extras (body);
+  return TRUE;
+}
+
 static MtlStridedView *
 open_message (MtlTensorConnection  *self,
               MtlTensorMessage     *message,
               GVariant            **extras,
               GError              **error)
 {
-  g_autoptr (GVariant) body = mtl_tensor_message_dup_body (message);
   g_auto (MtlSentTensor) tensor = { .release = -1 };
   MtlMemory *memory = NULL;
-  MtlStridedView *view;
+  MtlStridedView *view = NULL;
 
-  if (!mtl_sent_tensor_read (body, &tensor, error))
+  if (!read_message (message, &tensor, extras, error))
     return NULL;
 
   if (tensor.handle >= 0 && tensor.size > 0)
     {
       memory = map_memory (self, message, &tensor, error);
       mtl_error_blame_peer (error);
-      if (memory == NULL)
-        return NULL;
     }
-
-  view = mtl_sent_tensor_to_view (&tensor, memory, error);
-  if (view != NULL && extras != NULL)
-    *extras = mtl_tensor_variant_dup_extras (body);
+  if (memory != NULL || tensor.handle < 0 || tensor.size == 0)
+    view = mtl_sent_tensor_to_view (&tensor, memory, error);
+  if (view == NULL && extras != NULL)
+    g_clear_pointer (extras, g_variant_unref);
   return view;
 }
 

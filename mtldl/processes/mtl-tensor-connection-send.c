@@ -7,7 +7,7 @@
 #include "mtl-tensor-connection-private.h"
 
 #include "mtl-async-call-private.h"
-#include "mtl-tensor-variant-private.h"
+#include "mtl-tensor-body-private.h"
 
 /**
  * mtl_tensor_connection_allocate_view:
@@ -135,8 +135,23 @@ prepare_inline (MtlTensorConnection  *self,
                 GError              **error)
 {
   g_autoptr (MtlStridedView) stored = NULL;
+  g_autoptr (GError) local_error = NULL;
   MtlStridedView *copy;
+  MtlMemory *memory;
   GVariant *body;
+  gsize size;
+
+  memory = extras == NULL ? mtl_tensor_body_new (view, &size, &local_error) : NULL;
+  if (memory != NULL)
+    {
+      mtl_tensor_message_prepare_inline (&self->outgoing, memory, size);
+      return TRUE;
+    }
+  if (local_error != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&local_error));
+      return FALSE;
+    }
 
   if (mtl_strided_view_is_host_accessible (view))
     {

@@ -25,14 +25,19 @@ typedef struct
   guint8 header[MTL_TENSOR_MESSAGE_HEADER_SIZE];
   gsize n_done; /* bytes of the header and the body */
   gsize body_size;
-  MtlMemory *memory; /* has a body that is received */
-  GVariant *body;    /* a body that is sent */
+  MtlMemory *memory; /* has the body */
+  GVariant *body;    /* the body instead, in a message that is sent */
   guint n_fds;
   gboolean has_lost_fds;
   int fds[MTL_TENSOR_MESSAGE_MAX_FDS];
 } MtlTensorMessage;
 
 void     mtl_tensor_message_clear   (MtlTensorMessage  *self);
+
+/* Takes the memory, whose first bytes are the body. */
+void     mtl_tensor_message_prepare_inline (MtlTensorMessage *self,
+                                            MtlMemory        *memory,
+                                            gsize             size);
 
 /* Takes the floating body and the descriptors. */
 gboolean mtl_tensor_message_prepare (MtlTensorMessage  *self,

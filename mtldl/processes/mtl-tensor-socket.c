@@ -58,6 +58,26 @@ swap_if_needed (GVariant *body)
   return swapped;
 }
 
+static void
+fill_header (MtlTensorMessage *self)
+{
+  guint32 size = GUINT32_TO_LE (self->body_size);
+
+  memcpy (self->header, magic, sizeof magic);
+  self->header[N_FDS_AT] = self->n_fds;
+  memcpy (self->header + SIZE_AT, &size, sizeof size);
+}
+
+void
+mtl_tensor_message_prepare_inline (MtlTensorMessage *self,
+                                   MtlMemory        *memory,
+                                   gsize             size)
+{
+  self->memory = memory;
+  self->body_size = size;
+  fill_header (self);
+}
+
 gboolean
 mtl_tensor_message_prepare (MtlTensorMessage  *self,
                             GVariant          *body,
@@ -65,7 +85,6 @@ mtl_tensor_message_prepare (MtlTensorMessage  *self,
                             guint              n_fds,
                             GError           **error)
 {
-  guint32 size;
 
   for (self->n_fds = 0; self->n_fds < n_fds; self->n_fds++)
     self->fds[self->n_fds] = fds[self->n_fds];
@@ -80,10 +99,7 @@ mtl_tensor_message_prepare (MtlTensorMessage  *self,
       return FALSE;
     }
 
-  memcpy (self->header, magic, sizeof magic);
-  self->header[N_FDS_AT] = n_fds;
-  size = GUINT32_TO_LE (self->body_size);
-  memcpy (self->header + SIZE_AT, &size, sizeof size);
+  fill_header (self);
   return TRUE;
 }
 
@@ -122,7 +138,8 @@ mtl_tensor_message_send (MtlTensorMessage  *self,
                          int                socket,
                          GError           **error)
 {
-  const guint8 *body = g_variant_get_data (self->body);
+  const guint8 *body = self->body != NULL ? g_variant_get_data (self->body)
+                                          : self->memory->contents;
 
   while (self->n_done < sizeof self->header + self->body_size)
     {

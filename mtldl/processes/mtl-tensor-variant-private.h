@@ -17,7 +17,7 @@ typedef struct
   MtlTensorDescription description;
   guint64 begin;      /* the first byte in the memory that an element touches */
   gsize size;         /* the bytes that elements touch */
-  GVariant *elements; /* the bytes of the memory; NULL if it has a descriptor */
+  GBytes *elements;   /* the memory; NULL if it has a descriptor */
   int handle;         /* the index of the descriptor, or -1 */
   int release;        /* the index of a descriptor to close with the memory, or -1 */
 } MtlSentTensor;
@@ -26,6 +26,14 @@ gboolean        mtl_sent_tensor_read  (GVariant       *variant,
                                        MtlSentTensor  *result,
                                        GError        **error);
 void            mtl_sent_tensor_clear (MtlSentTensor  *self);
+
+/* Takes the shape, the strides, the element type and the byte offset of a tensor. */
+gboolean        mtl_sent_tensor_describe (MtlSentTensor  *self,
+                                          DLTensor       *tensor,
+                                          gsize           n_dims,
+                                          gsize           n_strides,
+                                          gboolean        is_padded,
+                                          GError        **error);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlSentTensor, mtl_sent_tensor_clear)
 

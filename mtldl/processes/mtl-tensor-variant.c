@@ -211,39 +211,40 @@ read_memory (GVariant       *memory,
     return refuse (error, "The memory of a tensor has the type “%.80s”, and has to have “h” or “ay”",
                    g_variant_get_type_string (memory));
 
-  result->elements = g_variant_ref (memory);
+  result->elements = g_variant_get_data_as_bytes (memory);
   return TRUE;
 }
 
-static gboolean
-read_description (GVariant       *shape,
-                  GVariant       *strides,
-                  DLTensor       *tensor,
-                  gboolean        is_padded,
-                  MtlSentTensor  *result,
-                  GError        **error)
+/* The memory is like that of a device: an offset, not an address, leads to the elements. */
+gboolean
+mtl_sent_tensor_describe (MtlSentTensor  *self,
+                          DLTensor       *tensor,
+                          gsize           n_dims,
+                          gsize           n_strides,
+                          gboolean        is_padded,
+                          GError        **error)
 {
-  MtlTensorDescription *description = &result->description;
-  gsize n_dims, n_strides;
+  MtlTensorDescription *description = &self->description;
 
-  tensor->shape = (gint64 *) g_variant_get_fixed_array (shape, &n_dims, sizeof (gint64));
-  tensor->strides = (gint64 *) g_variant_get_fixed_array (strides, &n_strides, sizeof (gint64));
   if (n_dims > MTL_LAYOUT_MAX_DIMS || n_strides != n_dims)
     return refuse (error, "A tensor has %" G_GSIZE_FORMAT " extents and %" G_GSIZE_FORMAT
                    " strides: there have to be as many, at most %d", n_dims, n_strides,
                    MTL_LAYOUT_MAX_DIMS);
 
+  tensor->data = self; /* anything but NULL */
   tensor->ndim = n_dims;
   if (!mtl_dl_tensor_describe (tensor, is_padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0,
                                description, error))
-    return FALSE;
+    {
+      mtl_error_blame_peer (error);
+      return FALSE;
+    }
 
-  result->size = description->end - description->first;
-  result->begin = result->size > 0 ? tensor->byte_offset + description->first : 0;
+  self->size = description->end - description->first;
+  self->begin = self->size > 0 ? tensor->byte_offset + description->first : 0;
   return TRUE;
 }
 
-/* The memory is like that of a device: an offset, not an address, leads to the elements. */
 static gboolean
 read_tensor (GVariant       *variant,
              MtlSentTensor  *result,
@@ -253,14 +254,33 @@ read_tensor (GVariant       *variant,
   g_autoptr (GVariant) shape = NULL;
   g_autoptr (GVariant) strides = NULL;
   g_autoptr (GVariant) extras = NULL;
-  DLTensor tensor = { .data = variant };
+  DLTensor tensor = { NULL };
+  gsize n_dims, n_strides;
   gboolean is_padded;
 
   g_variant_get (variant, "(vtyyq@ax@ax@a{sv})", &memory, &tensor.byte_offset, &tensor.dtype.code,
                  &tensor.dtype.bits, &tensor.dtype.lanes, &shape, &strides, &extras);
+  tensor.shape = (gint64 *) g_variant_get_fixed_array (shape, &n_dims, sizeof (gint64));
+  tensor.strides = (gint64 *) g_variant_get_fixed_array (strides, &n_strides, sizeof (gint64));
   return read_extras (extras, &is_padded, result, error)
          && read_memory (memory, result, error)
-         && read_description (shape, strides, &tensor, is_padded, result, error);
+         && mtl_sent_tensor_describe (result, &tensor, n_dims, n_strides, is_padded, error);
+}
+
+/* Each byte of the elements would be checked, too, if this looked at the whole description. They
+ * are the first child, and can be any bytes. */
+static gboolean
+is_normal (GVariant *variant)
+{
+  for (gsize i = 1; i < g_variant_n_children (variant); i++)
+    {
+      g_autoptr (GVariant) child = g_variant_get_child_value (variant, i);
+
+      if (!g_variant_is_normal_form (child))
+        return FALSE;
+    }
+
+  return TRUE;
 }
 
 gboolean
@@ -274,15 +294,12 @@ mtl_sent_tensor_read (GVariant       *variant,
     return refuse (error, "A tensor has the type “%.80s”, and has to have “%s”",
                    g_variant_get_type_string (variant), MTL_TENSOR_VARIANT_TYPE_STRING);
 
-  if (!g_variant_is_normal_form (variant))
+  if (!is_normal (variant))
     return refuse (error, "The %" G_GSIZE_FORMAT " bytes of a tensor's description are malformed",
                    g_variant_get_size (variant));
 
   if (!read_tensor (variant, &tensor, error))
-    {
-      mtl_error_blame_peer (error);
-      return FALSE;
-    }
+    return FALSE;
 
   *result = tensor;
   tensor = (MtlSentTensor) { .release = -1 };
@@ -315,7 +332,7 @@ void
 mtl_sent_tensor_clear (MtlSentTensor *self)
 {
   mtl_layout_clear (&self->description.layout);
-  g_clear_pointer (&self->elements, g_variant_unref);
+  g_clear_pointer (&self->elements, g_bytes_unref);
 }
 
 /* Elements are where the description has them, if they are aligned there. */
@@ -323,9 +340,8 @@ static MtlMemory *
 get_inline_memory (MtlSentTensor  *self,
                    GError        **error)
 {
-  gsize n_bytes = self->elements != NULL ? g_variant_get_size (self->elements) : 0;
+  gsize n_bytes = self->elements != NULL ? g_bytes_get_size (self->elements) : 0;
   MtlMemory *memory;
-  GBytes *bytes;
   guint8 *data;
 
   if (self->begin > n_bytes || self->size > n_bytes - self->begin)
@@ -338,10 +354,10 @@ get_inline_memory (MtlSentTensor  *self,
   if (self->size == 0)
     return mtl_memory_new_imported (MTL_DEVICE_TYPE_CPU, 0, NULL, 0, TRUE, TRUE, NULL, NULL);
 
-  bytes = g_variant_get_data_as_bytes (self->elements);
-  data = (guint8 *) g_bytes_get_data (bytes, NULL) + self->begin;
+  data = (guint8 *) g_bytes_get_data (self->elements, NULL) + self->begin;
   if ((guintptr) data % sizeof (gdouble) == 0)
-    return mtl_memory_new_imported (MTL_DEVICE_TYPE_CPU, 0, data, self->size, TRUE, TRUE, bytes,
+    return mtl_memory_new_imported (MTL_DEVICE_TYPE_CPU, 0, data, self->size, TRUE, TRUE,
+                                    g_steal_pointer (&self->elements),
                                     (GDestroyNotify) g_bytes_unref);
 
   memory = mtl_memory_new (NULL, self->size, MTL_STORAGE_MODE_HOST, FALSE, error);
@@ -350,7 +366,6 @@ get_inline_memory (MtlSentTensor  *self,
       memcpy (memory->contents, data, self->size);
       memory->read_only = TRUE;
     }
-  g_bytes_unref (bytes);
   return memory;
 }
 

@@ -23,6 +23,8 @@ STAND_INS = pathlib.Path(__file__).resolve().parent / 'examples' / 'stand-ins'
 PACKAGES = ['mtldl-1', 'mtldl-gst-1', 'mtldl-gtk-1', 'mtldl-pixbuf-1', 'gtk4', 'gstreamer-app-1.0']
 
 C_PROGRAM = '''
+#include <sys/socket.h>
+
 #include <gst/app/app.h>
 #include <mtldl/mtldl.h>
 #include <mtldl/mtldl-dlpack.h>

@@ -231,6 +231,47 @@ test_extras (void)
   assert_same_elements (view, received);
 }
 
+/* A message is the header, and what GVariant makes of the description, whatever the size. */
+static void
+test_messages (void)
+{
+  int fds[2];
+  g_autoptr (GSocket) socket_object = NULL;
+  g_autoptr (MtlTensorConnection) connection = NULL;
+  guint8 *message = g_malloc (70000);
+
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
+  socket_object = g_socket_new_from_fd (fds[0], NULL);
+  connection = mtl_tensor_connection_new (socket_object, MTL_TENSOR_PEER_FLAGS_NONE);
+  for (gint64 n = 0; n <= MAX_INLINE; n += n < 300 || (n > 65300 && n < 65500) ? 1 : 1000)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) flat = host_zeros (MTL_DTYPE_UINT8, DIMS (n));
+      g_autoptr (MtlStridedView) view =
+        n % 2 == 0 ? g_object_ref (flat) : mtl_strided_view_unsqueeze (flat, AXES (0, 2), NULL);
+      g_autoptr (GVariant) variant = NULL;
+      g_autoptr (GVariant) parsed = NULL;
+      gsize size = 0, expected;
+
+      fill_at_random (mtl_strided_view_get_data (flat), n);
+      variant = to_variant (view, NULL);
+      expected = 16 + g_variant_get_size (variant);
+      g_assert_true (mtl_tensor_connection_send (connection, view, NULL, NULL, &error));
+      g_assert_no_error (error);
+      while (size < expected)
+        size += read (fds[1], message + size, expected - size);
+      g_assert_cmpmem (message + 16, expected - 16, g_variant_get_data (variant),
+                       g_variant_get_size (variant));
+      parsed = g_variant_ref_sink (
+          g_variant_new_from_data (G_VARIANT_TYPE (MTL_TENSOR_VARIANT_TYPE_STRING), message + 16,
+                                   expected - 16, FALSE, NULL, NULL));
+      g_assert_true (g_variant_is_normal_form (parsed));
+    }
+
+  close (fds[1]);
+  g_free (message);
+}
+
 /* A description as GVariant's text has it. Descriptors: 0 is sealed and has 10,000 bytes, 1 is a
  * pipe, 2 is not sealed. */
 static const struct
@@ -557,6 +598,7 @@ main (int   argc,
   g_test_add_func ("/tensor-variant/limit", test_limit);
   g_test_add_func ("/tensor-variant/bit-offset", test_bit_offset);
   g_test_add_func ("/tensor-variant/extras", test_extras);
+  g_test_add_func ("/tensor-variant/messages", test_messages);
   g_test_add_func ("/tensor-variant/refused", test_refused);
   g_test_add_func ("/tensor-variant/release", test_release);
   g_test_add_func ("/tensor-variant/random-descriptions", test_random_descriptions);
