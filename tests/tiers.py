@@ -259,8 +259,9 @@ def files_of_python(name):
 # Tests in Python, by what they need or do.
 OF_PEERS = 'torch torch_video mpi hints'
 OF_PINNED_TYPES = 'small_floats small_integers convert random_conversions'
-IN_HOST_MEMORY = ('buffer_formats convert damaged_files fork hints mpi no_memory random_benchmark '
-                  'random_copies random_conversions random_peers small_floats small_integers')
+IN_HOST_MEMORY = ('buffer_formats connection_asyncio convert damaged_files fork hints mpi '
+                  'multiprocessing no_memory random_benchmark random_copies random_conversions '
+                  'random_peers small_floats small_integers tensor_connection')
 GIVEN_AND_TAKEN = ('random_peers exchange_api exchange_consumer exchange_import dlpack_export '
                    'dlpack_import dlpack_read_only dlpack_streams buffer buffer_flags '
                    'buffer_formats buffer_protocol')

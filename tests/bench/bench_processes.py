@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A tensor handed to another process, which reads its first and its last byte and answers, between
-two processes of Python: microseconds, the median of several rounds taken in turn, and the ratio to
-a bare descriptor on a socket, SCM_RIGHTS. Of the ways that copy, a socket that is read into memory
-of the receiver is the least.
+two processes of Python: microseconds, the lower quartile of several rounds taken in turn, and the
+ratio to a bare descriptor on a socket, SCM_RIGHTS. Of the ways that copy, a socket that is read
+into memory that the receiver keeps is the least.
 """
 
-import gc
+import contextlib
 import mmap
 import multiprocessing
 import os
 import pickle
 import socket
+import statistics
 import struct
 import sys
 import time
@@ -27,7 +28,8 @@ from gi.repository import Mtl  # noqa: E402
 
 SIZES = {"64 B": 64, "64 KiB": 2**16, "256 MiB": 2**28}
 ROUNDS, CALLS = 20, 20
-SLOW_ROUNDS = 5
+# Ways that copy more are called less often.
+MANY, SLOW_ROUNDS = 2**16, 5
 HEADER = struct.Struct("Q")
 
 CONTEXT = multiprocessing.get_context("spawn")
@@ -87,8 +89,6 @@ def receive_pickles(pipe, answers):
 class Way:
     """A process that receives in some way, and the function that sends to it."""
 
-    is_slow = False
-
     def __init__(self, name, receive, ours, theirs, send, end, is_copy=False):
         self.name, self.send, self.end, self.is_copy = name, send, end, is_copy
         self.answers, answers = socket.socketpair()
@@ -111,14 +111,17 @@ class Way:
         self.process.kill()
 
 
-def ways(size):
-    """The ways of a tensor of bytes, the first of which is 3 and the last 4."""
+def ways(size, stack):
+    """The ways of a tensor of bytes, the first of which is 3 and the last 4. The stack releases
+    what they need."""
     array = np.zeros(size, "u1")
     array[0], array[-1] = 3, 4
     shared, private = Mtl.array(array, shared=True), Mtl.array(array, device="cpu")
     fd, _ = shared.get_buffer().dup_fd()
+    stack.callback(os.close, fd)
     tensor = torch.from_numpy(array.copy()).share_memory_()
     named = shared_memory.SharedMemory(create=True, size=size)
+    stack.callback(lambda: (named.close(), named.unlink()))
     named.buf[:size] = array.data
     head = HEADER.pack(size)
 
@@ -161,39 +164,27 @@ def ways(size):
     yield over_pipe("Pipe, tensor of PyTorch", receive_from_pipe, lambda pipe: pipe.send(tensor))
     yield over_queue("Queue, tensor of PyTorch", tensor)
     yield over_socket("bytes on a socket", receive_bytes, send_all, is_copy=True)
-    if size <= 2**16:
+    if size <= MANY:
         yield over_connection("TensorConnection, other view", private)
     yield over_pipe("Pipe, other view", receive_from_pipe, lambda pipe: pipe.send(private),
                     is_copy=True)
     yield over_pipe("Pipe, pickle 5 beside its bytes", receive_pickles, send_pickle,
                     lambda pipe: pipe.send_bytes(b""), is_copy=True)
-    os.close(fd)
-    named.close()
-    named.unlink()
 
 
 def measure(size):
-    """Yields the names, and the microseconds."""
-    generator = ways(size)
-    all_ways = []
-    # The memory is released when the generator ends.
-    n = 11 if size <= 2**16 else 10
-    for _ in range(n):
-        all_ways.append(next(generator))
-    for way in all_ways:
-        way.call()
-    for n_round in range(ROUNDS):
+    """Yields the names of the ways, and the microseconds."""
+    with contextlib.ExitStack() as stack:
+        all_ways = list(ways(size, stack))
+        for n_round in range(ROUNDS):
+            for way in all_ways:
+                is_slow = way.is_copy and size > MANY
+                if not is_slow or n_round < SLOW_ROUNDS:
+                    for _ in range(1 if is_slow else CALLS):
+                        way.call()
         for way in all_ways:
-            is_slow = way.is_copy and size > 2**20
-            if is_slow and n_round >= SLOW_ROUNDS:
-                continue
-            for _ in range(1 if is_slow else CALLS):
-                way.call()
-    for way in all_ways:
-        times = sorted(way.times[1:])
-        yield way.name, 1e6 * times[len(times) // 2]
-        way.close()
-    assert next(generator, None) is None
+            yield way.name, 1e6 * statistics.quantiles(way.times[1:])[0]
+            way.close()
 
 
 def main():

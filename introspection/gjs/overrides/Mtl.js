@@ -703,42 +703,39 @@ function _runInStream(work) {
 
 // New tensors
 
-// The device and the storage mode of a new tensor.
-function _placeOf(device, shared) {
+function _isOptions(value) {
+    return typeof value === 'object' && value !== null &&
+        Object.getPrototypeOf(value) === Object.prototype;
+}
+
+// Returns the dtype, the device and the storage mode of a new tensor. An object may stand in place
+// of a dtype or a device, to name what else the tensor is.
+function _readOptions(label, dtype, device) {
+    const options = [dtype, device].find(_isOptions) ?? {};
+    const given = {dtype, device};
+
+    for (const [name, value] of Object.entries(options)) {
+        const isTwice = name in given && ![options, undefined, null].includes(given[name]);
+
+        if (!['dtype', 'device', 'shared'].includes(name) || isTwice)
+            throw new TypeError(`${label}() cannot have the option “${name}” here`);
+        given[name] = value;
+    }
+    const [type, place] = [given.dtype, given.device].map(value =>
+        value === options ? null : value);
+    return [type, ..._placeOf(place, given.shared)];
+}
+
+function _placeOf(device, isShared) {
     const host = Mtl.Device.get_host();
 
-    if (!shared)
+    if (!isShared)
         return [device, Mtl.StorageMode.DEFAULT];
     if (![undefined, null, host].includes(device)) {
         throw new TypeError(
             `Memory that processes share is the host's, not that of ${_show(device)}`);
     }
     return [host, Mtl.StorageMode.INTERPROCESS];
-}
-
-// In place of a dtype and a device, the last argument may be an object that names them, and
-// whether the tensor is shared.
-const OPTIONS = ['dtype', 'device', 'shared'];
-
-// Wraps a function whose arguments after the first `nOthers` are those.
-function _withOptions(label, nOthers, make) {
-    return function (...args) {
-        const options = args.length > 1 ? args.at(-1) : undefined;
-
-        if (typeof options !== 'object' || options === null ||
-            Object.getPrototypeOf(options) !== Object.prototype)
-            return make(...args);
-
-        args.pop();
-        for (const [name, value] of Object.entries(options)) {
-            const position = nOthers + OPTIONS.indexOf(name);
-
-            if (position < nOthers || position in args)
-                throw new TypeError(`${label}() cannot have the option “${name}” here`);
-            args[position] = value;
-        }
-        return make(...args);
-    };
 }
 
 // Two plain numbers may be a shape, or an extent and an element type: the function
@@ -752,57 +749,70 @@ function _checkPlainNumbers(label, dtype, first, ...between) {
     }
 }
 
-// Mtl.array(values, dtype, device): as Mtl.StridedView.from(). An object in place of dtype and
-// device, as in Mtl.array(values, {dtype: 'float32', shared: true}), can also ask for memory that
+// Mtl.array(values, dtype, device): as Mtl.StridedView.from(). In place of the dtype or the device
+// there may be an object, {dtype, device, shared}. If shared is true, the tensor is in memory that
 // other processes can map.
-function _array(values, dtype = undefined, device = null, shared = false) {
-    _checkPlainNumbers('Mtl.array', dtype, values);
-    const view = _newFrom(values, dtype, _guessNewDType);
-    const [place, mode] = _placeOf(device, shared);
+function _array(values, dtype = undefined, device = null) {
+    const [type, place, mode] = _readOptions('Mtl.array', dtype, device);
 
+    _checkPlainNumbers('Mtl.array', type, values);
+    const view = _newFrom(values, type, _guessNewDType);
     return place === null || place === undefined ? view : view.to_device(place, mode);
 }
 
 // Mtl.empty(shape, dtype, device): the elements are arbitrary. There are the options of
 // Mtl.array().
-function _empty(shape, dtype = null, device = null, shared = false) {
-    _checkPlainNumbers('Mtl.empty', dtype, shape);
-    const [place, mode] = _placeOf(device, shared);
+function _empty(shape, dtype = null, device = null) {
+    const [type, place, mode] = _readOptions('Mtl.empty', dtype, device);
 
-    return Mtl.StridedView.new_uninitialized(place, dtype ?? 'float64', shape, mode);
+    _checkPlainNumbers('Mtl.empty', type, shape);
+    return Mtl.StridedView.new_uninitialized(place, type ?? 'float64', shape, mode);
 }
 
 // Mtl.zeros(shape, dtype, device): there are the options of Mtl.array().
-function _zeros(shape, dtype = null, device = null, shared = false) {
-    _checkPlainNumbers('Mtl.zeros', dtype, shape);
-    const [place, mode] = _placeOf(device, shared);
+function _zeros(shape, dtype = null, device = null) {
+    const [type, place, mode] = _readOptions('Mtl.zeros', dtype, device);
 
-    return Mtl.StridedView.new_zeros(place, dtype ?? 'float64', shape, mode);
+    _checkPlainNumbers('Mtl.zeros', type, shape);
+    return Mtl.StridedView.new_zeros(place, type ?? 'float64', shape, mode);
 }
 
-// Mtl.full(shape, value, dtype, device): the default dtype is that of Mtl.array(value). There are
-// the options of Mtl.array().
-function _full(shape, value, dtype = null, device = null, shared = false) {
-    _checkPlainNumbers('Mtl.full', dtype, shape, value);
-    dtype ??= Mtl.DType.to_string(_newFrom(value, null, _guessNewDType).dtype);
-    const view = _empty(shape, dtype, device, shared);
+function _newFull(shape, value, [type, place, mode]) {
+    const view = Mtl.StridedView.new_uninitialized(place, type, shape, mode);
 
     view.fill(value);
     return view;
 }
 
+// Mtl.full(shape, value, dtype, device): the default dtype is that of Mtl.array(value). There are
+// the options of Mtl.array().
+function _full(shape, value, dtype = null, device = null) {
+    const [type, ...place] = _readOptions('Mtl.full', dtype, device);
+
+    _checkPlainNumbers('Mtl.full', type, shape, value);
+    return _newFull(shape, value,
+        [type ?? Mtl.DType.to_string(_newFrom(value, null, _guessNewDType).dtype), ...place]);
+}
+
 // Mtl.ones(shape, dtype, device): there are the options of Mtl.array().
-function _ones(shape, dtype = null, device = null, shared = false) {
-    _checkPlainNumbers('Mtl.ones', dtype, shape);
-    return _full(shape, 1, dtype ?? 'float64', device, shared);
+function _ones(shape, dtype = null, device = null) {
+    const [type, ...place] = _readOptions('Mtl.ones', dtype, device);
+
+    _checkPlainNumbers('Mtl.ones', type, shape);
+    return _newFull(shape, 1, [type ?? 'float64', ...place]);
 }
 
 // Mtl.arange(stop), Mtl.arange(start, stop, step, dtype, device): start,
 // start + step and so on, before stop. Without a dtype it is int64 if all of
 // these are integers, uint64 if int64 does not hold the numbers, and otherwise
-// float64. There are the options of Mtl.array().
-function _arange(start, stop = null, step = null, dtype = null, device = null, shared = false) {
-    const [place, mode] = _placeOf(device, shared);
+// float64. There are the options of Mtl.array(), as in Mtl.arange(stop, {dtype}).
+function _arange(start, stop = null, step = null, dtype = null, device = null) {
+    if (_isOptions(stop))
+        return _arange(start, null, null, stop);
+    if (_isOptions(step))
+        return _arange(start, stop, null, step);
+
+    const [type, place, mode] = _readOptions('Mtl.arange', dtype, device);
     const bounds = stop === null ? [0, start, step ?? 1] : [start, stop, step ?? 1];
     if (!bounds.every(value => Number.isFinite(Number(value))) || Number(bounds[2]) === 0) {
         const [from, to, by] = bounds.map(_show);
@@ -810,28 +820,33 @@ function _arange(start, stop = null, step = null, dtype = null, device = null, s
             by}; the arguments are start, stop, step, dtype`);
     }
 
-    if (!bounds.every(value => typeof value === 'bigint' || Number.isInteger(value))) {
-        return Mtl.StridedView.new_arange(place, dtype ?? 'float64', ...bounds.map(Number),
-            mode);
-    }
+    if (!bounds.every(value => typeof value === 'bigint' || Number.isInteger(value)))
+        return Mtl.StridedView.new_arange(place, type ?? 'float64', ...bounds.map(Number), mode);
 
     const [first, end, increment] = bounds.map(BigInt);
     const n = (end - first + (increment > 0n ? increment - 1n : increment + 1n)) / increment;
     const integers = n > 0n ? [first, end, increment] : [0n, 0n, 1n];
     if (integers.every(value => value === BigInt.asIntN(64, value)))
-        return Mtl.StridedView.new_arange_int64(place, dtype ?? 'int64', ...integers, mode);
+        return Mtl.StridedView.new_arange_int64(place, type ?? 'int64', ...integers, mode);
 
     const values = Array.from({length: Number(n)}, (_, i) => first + BigInt(i) * increment);
-    if (dtype === null || dtype === undefined)
-        return _array(values, null, device, shared);
+    return _placeLargeIntegers(values, type, place, mode);
+}
 
-    dtype = _toDType(dtype);
-    // If the type holds the extremes, it holds all.
-    if (!_isComplex(dtype)) {
-        const extremes = [values[0], values.at(-1)];
-        _newFromNested(_isInteger64(dtype) ? extremes : extremes.map(Number), dtype);
+function _placeLargeIntegers(values, type, place, mode) {
+    let view = _array(values);
+
+    if (type !== null && type !== undefined) {
+        const dtype = _toDType(type);
+
+        // If the type holds the extremes, it holds all.
+        if (!_isComplex(dtype)) {
+            const extremes = [values[0], values.at(-1)];
+            _newFromNested(_isInteger64(dtype) ? extremes : extremes.map(Number), dtype);
+        }
+        view = view.to_dtype(dtype);
     }
-    return _array(_array(values).to_dtype(dtype), null, device, shared);
+    return place === null || place === undefined ? view : view.to_device(place, mode);
 }
 
 function _defineGetters(prototype, getters) {
@@ -1045,10 +1060,14 @@ function _defineMembers(elementAccess) {
         [Mtl.TensorFile, _iterateFile]])
         _defineMethods(prototype, {[Symbol.iterator]: iterate});
 
-    const makers = [['arange', 3, _arange], ['array', 1, _array], ['empty', 1, _empty],
-        ['full', 2, _full], ['ones', 1, _ones], ['zeros', 1, _zeros]];
-    for (const [name, nOthers, make] of makers)
-        _defineMethods(Mtl, {[name]: _withOptions(`Mtl.${name}`, nOthers, make)});
+    _defineMethods(Mtl, {
+        arange: _arange,
+        array: _array,
+        empty: _empty,
+        full: _full,
+        ones: _ones,
+        zeros: _zeros,
+    });
 }
 
 // Wraps a function that makes an object of bytes, or of another object's memory.

@@ -650,8 +650,7 @@ test('new tensors in memory that processes share', () => {
         if (name !== 'empty')
             equal(view.toArray(), plain.toArray());
         for (const typed of [make(...others, {dtype: 'int8', shared}),
-            make(...others, 'int8', {shared, device: host}),
-            make(...others, 'int8', null, {shared})])
+            make(...others, 'int8', {shared, device: host})])
             equal([isShared(typed), typed.dtype], [true, INT8]);
         equal(isShared(make(...others, {shared: false})), false);
         equal(make(...others, {device: host}).get_device() === host, true);
@@ -668,7 +667,7 @@ test('new tensors in memory that processes share', () => {
         throws(TypeError, ['Mtl.zeros', says], () => Mtl.zeros([1], wrong));
     throws(TypeError, ['Mtl.full', '“dtype”'],
         () => Mtl.full([1], 2, 'int8', {dtype: 'int16'}));
-    throws(TypeError, 'undefined', () => Mtl.full([1], {shared}));
+    throws(TypeError, 'Object', () => Mtl.full([1], {shared}));
 });
 
 test('new tensors by the names of NumPy', async () => {
