@@ -14,10 +14,10 @@ typedef struct
   guint8 code;
   guint8 bits;
   guint16 lanes;
+  guint32 padding; /* zero, as the next part begins at a multiple of 8 */
 } Numbers;
 
-/* The numbers take 12 bytes, and what follows begins at a multiple of 8. */
-#define NUMBERS_SIZE 16
+#define NUMBERS_SIZE sizeof (Numbers)
 
 static const char inline_type[] = { 0, 'a', 'y' };
 static const char handle_type[] = { 0, 'h' };
@@ -70,7 +70,7 @@ mtl_tensor_body_new (MtlStridedView  *view,
 {
   const gsize dims_size = view->layout.n_dims * sizeof (gint64);
   gsize n_bytes, memory_end, shape_end, end_size;
-  Numbers numbers = { 0, view->type.code, view->type.bits, view->type.lanes };
+  const Numbers numbers = { 0, view->type.code, view->type.bits, view->type.lanes, 0 };
   MtlMemory *memory;
   gint64 first;
   guint bit;

@@ -11,6 +11,9 @@ G_BEGIN_DECLS
 /* Elements that are passed inside the description have at most so many bytes. */
 #define MTL_TENSOR_VARIANT_MAX_INLINE 65536
 
+/* Descriptions in messages, and extras, have at most so many bytes. */
+#define MTL_TENSOR_VARIANT_MAX_SIZE (128 * 1024)
+
 /* A tensor as a peer described it. Everything is checked but the memory. */
 typedef struct
 {
@@ -58,6 +61,10 @@ MtlStridedView *mtl_tensor_drop_repeated (MtlStridedView  *view);
 /* Lays out like the view what has one element for all that are repeated. Takes the dense view. */
 MtlStridedView *mtl_tensor_repeat_like   (MtlStridedView  *dense,
                                           MtlStridedView  *view);
+
+/* Checks the entries that a program adds, which may be NULL. */
+gboolean        mtl_tensor_check_extras (GVariant         *extras,
+                                         GError          **error);
 
 /* Both return floating references. The release may be -1. */
 GVariant       *mtl_tensor_variant_new_inline (MtlStridedView   *view,

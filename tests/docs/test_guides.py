@@ -128,7 +128,9 @@ COMMANDS = {
     'js': js_commands,
     'python': python_commands,
     'python-metal': metal_commands,
+    'python-distributed': python_with('distributed'),
     'python-mpi4py': python_with('mpi4py'),
+    'python-ray': python_with('ray'),
     'python-torch': python_with('torch'),
     'vala': vala_commands,
 }

@@ -44,6 +44,16 @@ count_mappings (void)
   return n;
 }
 
+/* The time at which a test that draws cases ends. */
+static inline gint64
+get_end (void)
+{
+  const char *seconds = g_getenv ("MTL_TEST_SECONDS");
+
+  return g_get_monotonic_time ()
+         + g_ascii_strtoll (seconds != NULL ? seconds : "2", NULL, 10) * G_USEC_PER_SEC;
+}
+
 static inline int
 make_memfd (gsize size,
             int   seals)

@@ -76,6 +76,8 @@ if __name__ == "__main__":
     gi.require_version("Mtl", "1")
     from gi.repository import Mtl
     {after}
+    import sys
+    assert "multiprocessing.resource_sharer" not in sys.modules
     process = context.Process(target=answer, args=(theirs,))
     process.start()
     check(ours, Mtl.full(2, 3, shared=True))
@@ -94,6 +96,22 @@ def test_the_order_of_imports_does_not_matter(before, after, tmp_path):
     path = tmp_path / "program.py"
     path.write_text(textwrap.dedent(PROGRAM).format(before=before, after=after))
     run(str(path))
+
+
+def test_it_is_not_imported_for_nothing():
+    run("-c", """
+import sys
+import gi
+gi.require_version("Mtl", "1")
+from gi.repository import Mtl
+Mtl.zeros(3, shared=True).copy()
+assert not any(name.partition(".")[0] == "multiprocessing" for name in sys.modules)
+import multiprocessing.reduction
+loader = multiprocessing.reduction.__loader__
+assert loader is multiprocessing.reduction.__spec__.loader and "_mtl" not in type(loader).__module__
+assert loader.get_source("multiprocessing.reduction")
+print("ended well")
+""")
 
 
 # In one process, which sends to itself

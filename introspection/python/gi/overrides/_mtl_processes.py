@@ -3,10 +3,9 @@
 
 import os
 import weakref
-# With Mtl, this takes 3 % of the time of their import.
-from multiprocessing.reduction import ForkingPickler
 
 from ..module import get_introspection_module
+from ._mtl_imports import when_imported
 from ._mtl_pickle import library, load_mapped_view
 
 # The descriptors that are being pickled, by the files and the ranges in them. Everything that one
@@ -96,7 +95,11 @@ def _reduce_view(view):
     return load_mapped_view, (_memory_of(buffer), view.layout, view.dtype, view.get_byte_offset())
 
 
-def install():
+def _register(reduction):
     Mtl = get_introspection_module("Mtl")
-    ForkingPickler.register(Mtl.StridedView, _reduce_view)
-    ForkingPickler.register(Mtl.Buffer, _reduce_buffer)
+    reduction.register(Mtl.StridedView, _reduce_view)
+    reduction.register(Mtl.Buffer, _reduce_buffer)
+
+
+def install():
+    when_imported("multiprocessing.reduction", _register)
