@@ -65,6 +65,14 @@ mtl_exported_tensor_note_change (MtlExportedTensor *self,
   emit (self, MTL_TENSOR_INTERFACE_NAME, "Changed", g_variant_new ("(ts)", self->serial, region));
 }
 
+static const MtlLayout *
+get_layout (MtlExportedTensor *self)
+{
+  static const MtlLayout none = MTL_LAYOUT_INIT;
+
+  return self->view != NULL ? &self->view->layout : &none;
+}
+
 /* The text of a region would be part of errors. */
 static gboolean
 check_length (const char *region,
@@ -88,13 +96,8 @@ mtl_exported_tensor_check_region (MtlExportedTensor *self,
 {
   MtlLayout layout;
 
-  if (!check_length (region, error))
-    return FALSE;
-
-  if (self->view == NULL)
-    return TRUE;
-
-  if (!mtl_layout_slice_string (&self->view->layout, region, &layout, error))
+  if (!check_length (region, error)
+      || !mtl_layout_slice_string (get_layout (self), region, &layout, error))
     return FALSE;
 
   mtl_layout_clear (&layout);
@@ -115,8 +118,7 @@ static GVariant *
 get_remote_property (MtlExportedTensor *self,
                      const char        *name)
 {
-  const MtlLayout none = MTL_LAYOUT_INIT;
-  const MtlLayout *layout = self->view != NULL ? &self->view->layout : &none;
+  const MtlLayout *layout = get_layout (self);
 
   if (strcmp (name, "Shape") == 0)
     return get_dims (mtl_layout_shape (layout), layout->n_dims);
