@@ -765,8 +765,9 @@ draw_fd (void)
       return open ("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     case 2:
       g_assert_cmpint (pipe2 (ends, O_CLOEXEC), ==, 0);
-      close (ends[happens (50)]);
-      return fcntl (ends[0], F_GETFD) >= 0 ? ends[0] : ends[1];
+      fd = pick (0, 1);
+      close (ends[1 - fd]);
+      return ends[fd];
     case 3:
       return make_memfd (pick (1, 10000), 0);
     case 4:
