@@ -208,6 +208,8 @@ VENVS = {
                       '--requirement', 'tests/bindings/peers/requirements.txt'],
                      ['--no-deps', '--requirement', 'tests/support/requirements-alone.txt']]),
     'site': (VENV / 'site', [['--no-deps', '--requirement', 'tests/docs/requirements.txt']]),
+    'clusters': (VENV / 'clusters',
+                 [['--requirement', 'tests/bindings/clusters/requirements.txt']]),
     'cuda-toolkits': (VENV / 'cuda-toolkits',
                       [['--no-deps', '--requirement', 'tests/cuda/requirements.txt']]),
     'macos': (VENV / 'macos', [['--requirement', 'tests/metal/cross-macos/requirements.txt']]),

@@ -242,8 +242,12 @@ PYTHON_TESTS = 'tests/core tests/kernels tests/files tests/metal tests/bindings/
 PYTHON_ROOMS = f'core kernels files bindings bench{"" if MACOS else " metal"}'
 # The places of pytest's tests. The other scripts in Python are meson's.
 PYTEST = [*PYTHON_TESTS.split(), 'tests/cuda', 'tests/files/corpus', 'tests/cli',
-          'tests/bindings/peers', 'tests/bindings/languages', 'tests/metal/cross-macos',
+          'tests/bindings/peers', 'tests/bindings/clusters', 'tests/bindings/languages',
+          'tests/metal/cross-macos',
           'tests/packaging/test_workflows.py', 'tests/docs/test_browser.py']
+
+# The folders whose tests have an environment of the same name.
+WITH_VENVS = ('peers', 'clusters')
 
 
 def files_of_pytest(*places):
@@ -343,6 +347,9 @@ CHECKS = [
     Check(ALL, 'files corpus', 'files', 'Files', pytest('tests/files/corpus', 'peers')),
     Check(ALL, 'peers', 'peers', 'The peers, and the table of what works with which',
           script('tests/bindings/peers/run_peers.py check')),
+    # Each file starts workers of its own.
+    Check(ALL, 'clusters', 'clusters', 'Dask and Ray', pytest(
+        'tests/bindings/clusters', 'clusters', PYTEST_ADDOPTS='--dist=loadfile'), LINUX),
     Check(ALL, 'cli peers', 'cli-peers', 'The command and safetensors',
           pytest('tests/cli/test_peers.py', 'peers'), LINUX),
     *on_device('unified', 'examples', 'readme'),
@@ -479,7 +486,7 @@ def checks_with_pytest(word):
     def check_in(folder):
         def action(check):
             builds.build('', 'for-pytest')
-            run_pytest(check, builds.venv() if folder.name == 'peers' else python,
+            run_pytest(check, builds.venv(folder.name) if folder.name in WITH_VENVS else python,
                        [f'{path}{colons}{test}' for path in wanted if path.parent == folder]
                        + arguments, **builds.environment())
         place = folder.relative_to(TESTS)

@@ -288,8 +288,9 @@ def main(table, gir, overrides_path, output):
     namespace = ElementTree.parse(gir).getroot().find(CORE + "namespace")
     table = Table(table)
     check(table, [Library(gir)])
-    Function.defaults_of = functools.partial(table.defaults_of, namespace.get("name"))
-    overrides = Overrides(overrides_path, Function.defaults_of)
+    defaults_of = functools.partial(table.defaults_of, namespace.get("name"))
+    Function.defaults_of = staticmethod(defaults_of)  # a method in Python 3.14
+    overrides = Overrides(overrides_path, defaults_of)
     Function.namespace = namespace.get("name")
     Function.enumerations = {element.get("name")
                              for element in namespace.findall(CORE + "enumeration")

@@ -12,6 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifdef __linux__
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#endif
+
 #include "mtl-error.h"
 #include "mtl-file-source-private.h"
 
@@ -94,6 +99,19 @@ create_file (void)
   int fd = memfd_create ("mtldl", flags | MFD_NOEXEC_SEAL);
 
   return fd >= 0 || errno != EINVAL ? fd : memfd_create ("mtldl", flags);
+}
+
+static gboolean
+resize (int   fd,
+        gsize size)
+{
+  int result;
+
+  do
+    result = ftruncate (fd, size);
+  while (result < 0 && errno == EINTR);
+
+  return result == 0;
 }
 
 static gboolean
@@ -186,10 +204,10 @@ mtl_shared_pages_new (gsize    size,
   if (!check_size (size, error))
     return NULL;
 
-  self = shared_pages_alloc (create_file ());
+  self = shared_pages_alloc (-1);
   self->size = (MAX (size, 1) + page_size - 1) / page_size * page_size;
-  if (self->fd < 0 || ftruncate (self->fd, self->size) < 0
-      || !map (self, PROT_READ | PROT_WRITE))
+  self->fd = create_file ();
+  if (self->fd < 0 || !resize (self->fd, self->size) || !map (self, PROT_READ | PROT_WRITE))
     {
       mtl_set_system_error (errno, error, "%" G_GSIZE_FORMAT " bytes of memory for other processes"
                             " cannot be allocated", size);
@@ -211,20 +229,39 @@ check_sealed (int       fd,
   if (seals < 0 || !(seals & F_SEAL_SHRINK))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                   "The file of descriptor %d could be truncated while it is in use: its seals are"
-                   " 0x%x, and have to have 0x%x", fd, MAX (seals, 0), F_SEAL_SHRINK);
+                   "The file could be truncated while it is in use: its seals are 0x%x, and have to"
+                   " have 0x%x", MAX (seals, 0), F_SEAL_SHRINK);
       return FALSE;
     }
 
   if (is_writable && (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) != 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
-                   "The file of descriptor %d is sealed against writes: its seals are 0x%x", fd,
-                   seals);
+                   "The file is sealed against writes: its seals are 0x%x", seals);
       return FALSE;
     }
 
   return TRUE;
+}
+
+/* Huge pages can be taken out of a file of the same size. There may be none to take their place,
+ * which raises a signal. */
+static gboolean
+check_pages (int      fd,
+             GError **error)
+{
+  struct statfs info;
+
+  if (fstatfs (fd, &info) < 0)
+    return mtl_set_system_error (errno, error, "The file system of a descriptor is not known");
+
+  if (info.f_type == TMPFS_MAGIC)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+               "Pages of the file could vanish while it is in use: its file system is 0x%lx, and has"
+               " to be 0x%x, without huge pages", (unsigned long) info.f_type, TMPFS_MAGIC);
+  return FALSE;
 }
 
 static gboolean
@@ -256,16 +293,16 @@ mtl_shared_pages_new_take_fd (int        fd,
   gsize page_size = sysconf (_SC_PAGESIZE);
   struct stat info;
 
-  if (!check_sealed (fd, is_writable, error) || !identify (self, &info, error)
-      || !check_range (&info, offset, size, error))
+  if (!check_sealed (fd, is_writable, error) || !check_pages (fd, error)
+      || !identify (self, &info, error) || !check_range (&info, offset, size, error))
     return NULL;
 
   self->offset = offset / page_size * page_size;
   self->size = offset - self->offset + size;
   if (!map (self, is_writable ? PROT_READ | PROT_WRITE : PROT_READ))
     {
-      mtl_set_system_error (errno, error, "%" G_GSIZE_FORMAT " bytes of descriptor %d cannot be"
-                            " mapped", size, fd);
+      mtl_set_system_error (errno, error, "%" G_GSIZE_FORMAT " bytes at offset %" G_GUINT64_FORMAT
+                            " of a file in memory cannot be mapped", size, offset);
       return NULL;
     }
 

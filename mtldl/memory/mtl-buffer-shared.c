@@ -85,7 +85,7 @@ new_mapped (int        fd,
     return NULL;
 
   return mtl_buffer_new_for_memory (mtl_memory_new_for_pages (pages, offset, size, !is_writable,
-                                                              NULL, NULL));
+                                                              -1, NULL, NULL));
 }
 
 /* Reads as much as there is, and fails if that is less than the size. */

@@ -64,12 +64,13 @@ MtlMemory *mtl_memory_new_for_handle (MtlDevice       *device,
 MtlMemory *mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
                                        MtlDevice       *device,
                                        GError         **error);
-/* A range of a file that other processes share, within the mapping. The callback, which may be
- * NULL, is called once the memory is no longer used. */
+/* A range of a file that other processes share, within the mapping. Once the memory is no longer
+ * used, the release is closed, which may be -1, and the callback is called, which may be NULL. */
 MtlMemory *mtl_memory_new_for_pages   (MtlSharedPages  *pages,
                                        guint64          offset,
                                        gsize            size,
                                        gboolean         read_only,
+                                       int              release,
                                        GDestroyNotify   ended,
                                        gpointer         data);
 MtlMemory *mtl_memory_new_imported (gint32           device_type,
@@ -145,6 +146,7 @@ gboolean   mtl_memory_fill (MtlMemory      *self,
 typedef struct
 {
   MtlSharedPages *pages;
+  int release; /* tells the owner of the pages when nobody has it any more; -1 if there is none */
   GDestroyNotify ended;
   gpointer data;
 } MtlSharedUse;
@@ -154,6 +156,12 @@ static inline MtlSharedPages *
 mtl_memory_get_shared_pages (MtlMemory *self)
 {
   return self->is_shared ? ((MtlSharedUse *) self->owner)->pages : NULL;
+}
+
+static inline int
+mtl_memory_get_release (MtlMemory *self)
+{
+  return self->is_shared ? ((MtlSharedUse *) self->owner)->release : -1;
 }
 
 /* Gets the offset of the memory in the file of its shared pages. */

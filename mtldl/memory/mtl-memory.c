@@ -113,6 +113,7 @@ shared_use_free (gpointer data)
   MtlSharedUse *self = data;
 
   mtl_shared_pages_unref (self->pages);
+  mtl_clear_fd (&self->release);
   if (self->ended != NULL)
     self->ended (self->data);
   g_free (self);
@@ -123,13 +124,14 @@ mtl_memory_new_for_pages (MtlSharedPages *pages,
                           guint64         offset,
                           gsize           size,
                           gboolean        read_only,
+                          int             release,
                           GDestroyNotify  ended,
                           gpointer        data)
 {
   MtlMemory *self = memory_alloc_for_device (mtl_device_get_host (), MTL_STORAGE_MODE_HOST);
   MtlSharedUse *use = g_new (MtlSharedUse, 1);
 
-  *use = (MtlSharedUse) { mtl_shared_pages_ref (pages), ended, data };
+  *use = (MtlSharedUse) { mtl_shared_pages_ref (pages), release, ended, data };
   self->is_shared = TRUE;
   self->read_only = read_only;
   self->size = size;
@@ -150,7 +152,7 @@ memory_new_interprocess (gsize    size,
   if (pages == NULL)
     return NULL;
 
-  self = mtl_memory_new_for_pages (pages, 0, size, FALSE, NULL, NULL);
+  self = mtl_memory_new_for_pages (pages, 0, size, FALSE, -1, NULL, NULL);
   self->counted = TRUE;
   mtl_allocated_size_add (size);
   return self;

@@ -72,6 +72,14 @@ mtl_shared_pool_unref (MtlSharedPool *self)
   g_free (self);
 }
 
+/* The peer may look at all of the block, so that one that it was not sent may not have the values
+ * of this process any more. */
+static gboolean
+may_use_again (const Block *self)
+{
+  return self->released >= 0 && !self->is_lost && !g_atomic_int_get (&self->pages->was_given);
+}
+
 static void
 end_take (gpointer data)
 {
@@ -79,7 +87,7 @@ end_take (gpointer data)
 
   mtl_fork_lock (&self->pool->lock);
   self->block->is_taken = FALSE;
-  if (self->block->is_lost || g_atomic_int_get (&self->block->pages->was_given))
+  if (!may_use_again (self->block))
     block_clear (self->block);
   mtl_fork_unlock (&self->pool->lock);
   mtl_shared_pool_unref (self->pool);
@@ -91,7 +99,7 @@ is_idle (const Block *self)
   struct pollfd released = { .fd = self->released };
 
   return !self->is_taken
-         && (self->released < 0
+         && (self->pages == NULL
              || (poll (&released, 1, 0) == 1 && (released.revents & POLLHUP) != 0));
 }
 
@@ -153,7 +161,7 @@ take (MtlSharedPool  *self,
   use->block = block;
   g_atomic_int_inc (&self->ref_count);
   block->is_taken = TRUE;
-  memory = mtl_memory_new_for_pages (block->pages, 0, size, FALSE, end_take, use);
+  memory = mtl_memory_new_for_pages (block->pages, 0, size, FALSE, -1, end_take, use);
   memory->counted = TRUE;
   mtl_allocated_size_add (size);
   return memory;

@@ -7,14 +7,13 @@
 #include "mtl-tensor-connection-private.h"
 
 #include "mtl-error.h"
-#include "mtl-tensor-variant-private.h"
+#include "mtl-tensor-body-private.h"
 
 /* A view of the peer's memory that is in use. */
 typedef struct
 {
   MtlHoldings *holdings;
   gsize size;
-  int release; /* closed when the memory is no longer used, or -1 */
 } Holding;
 
 static void
@@ -22,7 +21,6 @@ end_holding (gpointer data)
 {
   g_autofree Holding *self = data;
 
-  mtl_clear_fd (&self->release);
   g_atomic_int_add (&self->holdings->n_views, -1);
   g_atomic_pointer_add (&self->holdings->n_bytes, -(gssize) self->size);
   mtl_holdings_unref (self->holdings);
@@ -135,6 +133,7 @@ map_memory (MtlTensorConnection  *self,
 {
   g_autoptr (MtlSharedPages) pages = NULL;
   Holding *holding;
+  int release = -1;
 
   if (!check_handles (message, tensor, error) || !check_holdings (self, tensor->size, error))
     return NULL;
@@ -144,16 +143,48 @@ map_memory (MtlTensorConnection  *self,
     return NULL;
 
   holding = g_new (Holding, 1);
-  *holding = (Holding) { self->holdings, tensor->size, -1 };
-  if (tensor->release >= 0)
-    {
-      holding->release = message->fds[tensor->release];
-      message->fds[tensor->release] = -1;
-    }
+  *holding = (Holding) { self->holdings, tensor->size };
   g_atomic_int_inc (&self->holdings->ref_count);
   g_atomic_int_inc (&self->holdings->n_views);
   g_atomic_pointer_add (&self->holdings->n_bytes, tensor->size);
-  return mtl_memory_new_for_pages (pages, tensor->begin, tensor->size, TRUE, end_holding, holding);
+  if (tensor->release >= 0)
+    {
+      release = message->fds[tensor->release];
+      message->fds[tensor->release] = -1;
+    }
+  return mtl_memory_new_for_pages (pages, tensor->begin, tensor->size, TRUE, release, end_holding,
+                                   holding);
+}
+
+/* Most messages have no extras. */
+static gboolean
+read_message (MtlTensorMessage  *message,
+              MtlSentTensor     *tensor,
+              GVariant         **extras,
+              GError           **error)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (GVariant) body = NULL;
+
+  if (mtl_tensor_body_read (message->memory, message->body_size, tensor, &local_error))
+    {
+      if (extras != NULL)
+        *extras = g_variant_ref_sink (g_variant_new ("a{sv}", NULL));
+      return TRUE;
+    }
+  if (local_error != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&local_error));
+      return FALSE;
+    }
+
+  body = mtl_tensor_message_dup_body (message);
+  if (!mtl_sent_tensor_read (body, tensor, error))
+    return FALSE;
+
+  if (extras != NULL)
+    *extras = mtl_tensor_variant_dup_extras (body);
+  return TRUE;
 }
 
 static MtlStridedView *
@@ -162,25 +193,22 @@ open_message (MtlTensorConnection  *self,
               GVariant            **extras,
               GError              **error)
 {
-  g_autoptr (GVariant) body = mtl_tensor_message_dup_body (message);
   g_auto (MtlSentTensor) tensor = { .release = -1 };
   MtlMemory *memory = NULL;
-  MtlStridedView *view;
+  MtlStridedView *view = NULL;
 
-  if (!mtl_sent_tensor_read (body, &tensor, error))
+  if (!read_message (message, &tensor, extras, error))
     return NULL;
 
   if (tensor.handle >= 0 && tensor.size > 0)
     {
       memory = map_memory (self, message, &tensor, error);
       mtl_error_blame_peer (error);
-      if (memory == NULL)
-        return NULL;
     }
-
-  view = mtl_sent_tensor_to_view (&tensor, memory, error);
-  if (view != NULL && extras != NULL)
-    *extras = mtl_tensor_variant_dup_extras (body);
+  if (memory != NULL || tensor.handle < 0 || tensor.size == 0)
+    view = mtl_sent_tensor_to_view (&tensor, memory, error);
+  if (view == NULL && extras != NULL)
+    g_clear_pointer (extras, g_variant_unref);
   return view;
 }
 
@@ -202,24 +230,21 @@ receive_some (MtlTensorConnection  *self,
               GVariant            **extras,
               GError              **error)
 {
-  gboolean is_lost;
   MtlStep step;
 
   if (!check_stream (self, error))
-    return MTL_STEP_FAILED;
+    return MTL_STEP_LOST;
 
-  step = mtl_tensor_message_receive (&self->incoming, g_socket_get_fd (self->socket), &is_lost,
-                                     error);
-  if (step == MTL_STEP_BLOCKED)
+  step = mtl_tensor_message_receive (&self->incoming, g_socket_get_fd (self->socket), error);
+  if (step == MTL_STEP_BLOCKED || step == MTL_STEP_FAILED)
     return step;
 
+  self->is_stream_lost = step == MTL_STEP_LOST;
   if (step == MTL_STEP_DONE)
     {
       *view = open_message (self, &self->incoming, extras, error);
-      step = *view != NULL ? MTL_STEP_DONE : MTL_STEP_FAILED;
+      step = *view != NULL ? MTL_STEP_DONE : MTL_STEP_REFUSED;
     }
-  else
-    self->is_stream_lost = is_lost;
 
   mtl_tensor_message_clear (&self->incoming);
   return step;
@@ -239,8 +264,8 @@ receive_some (MtlTensorConnection  *self,
  * sender may go on writing to it. Do not rely on a value that was read before: copy
  * what has to stay the same.
  *
- * After a view that is refused, others can be received. If the call is cancelled, the
- * next one continues where it stopped.
+ * After a view that is refused, others can be received. If the call is cancelled, or
+ * the system fails, the next one continues where it stopped.
  *
  * Errors:
  *
@@ -255,6 +280,7 @@ receive_some (MtlTensorConnection  *self,
  * - %G_IO_ERROR_CONNECTION_CLOSED: the peer has ended, or closed the connection
  * - %G_IO_ERROR_PERMISSION_DENIED: the peer belongs to another user
  * - %G_IO_ERROR_PENDING: the connection is receiving another view
+ * - %G_IO_ERROR_TIMED_OUT: the time that the socket has to wait is over
  * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  * - another [error@Gio.IOErrorEnum]: nothing can be received or mapped
  *
@@ -345,12 +371,32 @@ continue_receiving (GTask *task)
     g_task_return_error (task, error);
 }
 
+/* Sources of sockets do not tell the end of the time to wait from bytes that can be read. */
+static gboolean
+is_timed_out (GSocket *socket,
+              GTask   *task)
+{
+  return g_socket_get_timeout (socket) > 0
+         && !g_cancellable_is_cancelled (g_task_get_cancellable (task))
+         && !g_socket_is_closed (socket) && g_socket_condition_check (socket, G_IO_IN) == 0;
+}
+
 static gboolean
 on_readable (GSocket      *socket,
              GIOCondition  condition,
              gpointer      data)
 {
-  continue_receiving (data);
+  MtlTensorConnection *self = g_task_get_source_object (data);
+
+  if (!is_timed_out (socket, data))
+    {
+      continue_receiving (data);
+      return G_SOURCE_REMOVE;
+    }
+
+  g_atomic_int_set (&self->is_receiving, FALSE);
+  g_task_return_new_error (data, G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
+                           "The peer has sent nothing for %u s", g_socket_get_timeout (socket));
   return G_SOURCE_REMOVE;
 }
 

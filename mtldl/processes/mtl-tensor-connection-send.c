@@ -7,7 +7,7 @@
 #include "mtl-tensor-connection-private.h"
 
 #include "mtl-async-call-private.h"
-#include "mtl-tensor-variant-private.h"
+#include "mtl-tensor-body-private.h"
 
 /**
  * mtl_tensor_connection_allocate_view:
@@ -125,8 +125,23 @@ prepare_inline (MtlTensorConnection  *self,
                 GError              **error)
 {
   g_autoptr (MtlStridedView) stored = NULL;
+  g_autoptr (GError) local_error = NULL;
   MtlStridedView *copy;
+  MtlMemory *memory;
   GVariant *body;
+  gsize size;
+
+  memory = extras == NULL ? mtl_tensor_body_new (view, &size, &local_error) : NULL;
+  if (memory != NULL)
+    {
+      mtl_tensor_message_prepare_inline (&self->outgoing, memory, size);
+      return TRUE;
+    }
+  if (local_error != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&local_error));
+      return FALSE;
+    }
 
   if (mtl_strided_view_is_host_accessible (view))
     {
@@ -146,6 +161,20 @@ prepare_inline (MtlTensorConnection  *self,
   return body != NULL && mtl_tensor_message_prepare (&self->outgoing, body, NULL, 0, error);
 }
 
+/* Memory that came from another peer is in use there until this one is done, too. */
+static gboolean
+open_release (MtlTensorConnection  *self,
+              MtlMemory            *memory,
+              int                  *release,
+              GError              **error)
+{
+  int other = mtl_memory_get_release (memory);
+
+  *release = other >= 0 ? mtl_dup_fd (other, error)
+                        : mtl_shared_pool_begin_send (self->pool, memory);
+  return *release >= 0 || other < 0;
+}
+
 static gboolean
 prepare_shared (MtlTensorConnection  *self,
                 MtlStridedView       *view,
@@ -153,19 +182,21 @@ prepare_shared (MtlTensorConnection  *self,
                 GError              **error)
 {
   int fds[MTL_TENSOR_MESSAGE_MAX_FDS];
-  guint n_fds = 0;
-  int release;
+  guint n_fds;
   GVariant *body;
 
-  fds[n_fds] = mtl_dup_fd (mtl_memory_get_shared_pages (view->memory)->fd, error);
-  if (fds[n_fds++] < 0)
+  fds[0] = mtl_dup_fd (mtl_memory_get_shared_pages (view->memory)->fd, error);
+  if (fds[0] < 0)
     return FALSE;
 
-  release = mtl_shared_pool_begin_send (self->pool, view->memory);
-  if (release >= 0)
-    fds[n_fds++] = release;
+  if (!open_release (self, view->memory, &fds[1], error))
+    {
+      mtl_clear_fd (&fds[0]);
+      return FALSE;
+    }
 
-  body = mtl_tensor_variant_new_shared (view, 0, release >= 0 ? 1 : -1, extras, error);
+  n_fds = fds[1] >= 0 ? 2 : 1;
+  body = mtl_tensor_variant_new_shared (view, 0, fds[1] >= 0 ? 1 : -1, extras, error);
   return mtl_tensor_message_prepare (&self->outgoing, body, fds, n_fds, error);
 }
 
@@ -179,7 +210,7 @@ prepare (MtlTensorConnection  *self,
   g_autoptr (MtlStridedView) copy = NULL;
 
   MTL_USE_VIEW (view);
-  if (!mtl_memory_check_reachable (view->memory, error))
+  if (!mtl_tensor_check_extras (extras, error) || !mtl_memory_check_reachable (view->memory, error))
     return FALSE;
 
   if (needs_copy (view))
@@ -255,6 +286,7 @@ has_rest (MtlTensorConnection *self)
  * - %G_IO_ERROR_PERMISSION_DENIED: the peer belongs to another user
  * - %G_IO_ERROR_BROKEN_PIPE: the peer has ended, or closed the connection
  * - %G_IO_ERROR_PENDING: the connection is sending another view
+ * - %G_IO_ERROR_TIMED_OUT: the time that the socket has to wait is over
  * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  * - another [error@Gio.IOErrorEnum]: the message cannot be sent
  *

@@ -352,7 +352,7 @@ check_user (MtlTensorConnection  *self,
             GError              **error)
 {
   g_autoptr (GCredentials) peer = g_socket_get_credentials (self->socket, error);
-  uid_t user;
+  uid_t user, own_user = geteuid ();
 
   if (peer == NULL)
     {
@@ -364,12 +364,12 @@ check_user (MtlTensorConnection  *self,
   if (user == (uid_t) -1)
     return FALSE;
 
-  if (user == geteuid ())
+  if (user == own_user)
     return TRUE;
 
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED,
                "The peer is a process of user %u, and only those of user %u are allowed",
-               (guint) user, (guint) geteuid ());
+               (guint) user, (guint) own_user);
   return FALSE;
 }
 

@@ -10,13 +10,14 @@ G_BEGIN_DECLS
 
 #define MTL_TENSOR_MESSAGE_HEADER_SIZE 16
 #define MTL_TENSOR_MESSAGE_MAX_FDS 2
-#define MTL_TENSOR_MESSAGE_MAX_SIZE (128 * 1024) /* without the header */
 
 typedef enum
 {
   MTL_STEP_DONE,
   MTL_STEP_BLOCKED, /* call again when the socket is ready */
-  MTL_STEP_FAILED,
+  MTL_STEP_FAILED,  /* the system did; the next call goes on from there */
+  MTL_STEP_REFUSED, /* the message is not valid, and others can follow */
+  MTL_STEP_LOST,    /* messages can no longer be told apart */
 } MtlStep;
 
 /* A message that is being received, or being sent. All zeros is none. */
@@ -25,14 +26,19 @@ typedef struct
   guint8 header[MTL_TENSOR_MESSAGE_HEADER_SIZE];
   gsize n_done; /* bytes of the header and the body */
   gsize body_size;
-  MtlMemory *memory; /* has a body that is received */
-  GVariant *body;    /* a body that is sent */
+  MtlMemory *memory; /* has the body */
+  GVariant *body;    /* the body instead, in a message that is sent */
   guint n_fds;
   gboolean has_lost_fds;
   int fds[MTL_TENSOR_MESSAGE_MAX_FDS];
 } MtlTensorMessage;
 
 void     mtl_tensor_message_clear   (MtlTensorMessage  *self);
+
+/* Takes the memory, whose first bytes are the body. */
+void     mtl_tensor_message_prepare_inline (MtlTensorMessage *self,
+                                            MtlMemory        *memory,
+                                            gsize             size);
 
 /* Takes the floating body and the descriptors. */
 gboolean mtl_tensor_message_prepare (MtlTensorMessage  *self,
@@ -44,10 +50,8 @@ MtlStep  mtl_tensor_message_send    (MtlTensorMessage  *self,
                                      int                socket,
                                      GError           **error);
 
-/* A message that is not valid can be followed by others, unless the stream is lost. */
 MtlStep  mtl_tensor_message_receive (MtlTensorMessage  *self,
                                      int                socket,
-                                     gboolean          *is_stream_lost,
                                      GError           **error);
 
 /* The description in a message that was received. */

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 #include "mtl-error.h"
-#include "mtl-tensor-variant.h"
+#include "mtl-tensor-variant-private.h"
 
 /* The header: these bytes, the number of descriptors, three zeros, the size of the body as a
  * little-endian number, and four zeros. */
@@ -28,10 +28,12 @@ static const guint8 magic[4] = { 'm', 't', 'l', 1 };
 #define MSG_NOSIGNAL 0
 #endif
 
+/* The descriptors, and three numbers about the peer if the socket passes its credentials. */
 typedef union
 {
   struct cmsghdr header;
-  guint8 bytes[CMSG_SPACE (MTL_TENSOR_MESSAGE_MAX_FDS * sizeof (int))];
+  guint8 bytes[CMSG_SPACE (MTL_TENSOR_MESSAGE_MAX_FDS * sizeof (int))
+               + CMSG_SPACE (3 * sizeof (int))];
 } Control;
 
 void
@@ -58,6 +60,26 @@ swap_if_needed (GVariant *body)
   return swapped;
 }
 
+static void
+fill_header (MtlTensorMessage *self)
+{
+  guint32 size = GUINT32_TO_LE (self->body_size);
+
+  memcpy (self->header, magic, sizeof magic);
+  self->header[N_FDS_AT] = self->n_fds;
+  memcpy (self->header + SIZE_AT, &size, sizeof size);
+}
+
+void
+mtl_tensor_message_prepare_inline (MtlTensorMessage *self,
+                                   MtlMemory        *memory,
+                                   gsize             size)
+{
+  self->memory = memory;
+  self->body_size = size;
+  fill_header (self);
+}
+
 gboolean
 mtl_tensor_message_prepare (MtlTensorMessage  *self,
                             GVariant          *body,
@@ -65,25 +87,20 @@ mtl_tensor_message_prepare (MtlTensorMessage  *self,
                             guint              n_fds,
                             GError           **error)
 {
-  guint32 size;
-
   for (self->n_fds = 0; self->n_fds < n_fds; self->n_fds++)
     self->fds[self->n_fds] = fds[self->n_fds];
   self->body = swap_if_needed (g_variant_ref_sink (body));
   self->body_size = g_variant_get_size (self->body);
-  if (self->body_size > MTL_TENSOR_MESSAGE_MAX_SIZE)
+  if (self->body_size > MTL_TENSOR_VARIANT_MAX_SIZE)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                    "The description of a tensor has %" G_GSIZE_FORMAT " bytes, and may have %d: pass"
-                   " fewer extras", self->body_size, MTL_TENSOR_MESSAGE_MAX_SIZE);
+                   " fewer extras", self->body_size, MTL_TENSOR_VARIANT_MAX_SIZE);
       mtl_tensor_message_clear (self);
       return FALSE;
     }
 
-  memcpy (self->header, magic, sizeof magic);
-  self->header[N_FDS_AT] = n_fds;
-  size = GUINT32_TO_LE (self->body_size);
-  memcpy (self->header + SIZE_AT, &size, sizeof size);
+  fill_header (self);
   return TRUE;
 }
 
@@ -122,7 +139,8 @@ mtl_tensor_message_send (MtlTensorMessage  *self,
                          int                socket,
                          GError           **error)
 {
-  const guint8 *body = g_variant_get_data (self->body);
+  const guint8 *body = self->body != NULL ? g_variant_get_data (self->body)
+                                          : self->memory->contents;
 
   while (self->n_done < sizeof self->header + self->body_size)
     {
@@ -223,7 +241,7 @@ receive_bytes (MtlTensorMessage  *self,
   return MTL_STEP_DONE;
 }
 
-static gboolean
+static MtlStep
 read_header (MtlTensorMessage  *self,
              GError           **error)
 {
@@ -232,18 +250,18 @@ read_header (MtlTensorMessage  *self,
   memcpy (&size, self->header + SIZE_AT, sizeof size);
   self->body_size = GUINT32_FROM_LE (size);
   if (memcmp (self->header, magic, sizeof magic) != 0
-      || self->body_size > MTL_TENSOR_MESSAGE_MAX_SIZE)
+      || self->body_size > MTL_TENSOR_VARIANT_MAX_SIZE)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                    "A message begins with the bytes %02x%02x%02x%02x and has %" G_GSIZE_FORMAT
                    " bytes: only %02x%02x%02x%02x and %d bytes are supported", self->header[0],
                    self->header[1], self->header[2], self->header[3], self->body_size, magic[0],
-                   magic[1], magic[2], magic[3], MTL_TENSOR_MESSAGE_MAX_SIZE);
-      return FALSE;
+                   magic[1], magic[2], magic[3], MTL_TENSOR_VARIANT_MAX_SIZE);
+      return MTL_STEP_LOST;
     }
 
   self->memory = mtl_memory_new (NULL, self->body_size, MTL_STORAGE_MODE_HOST, FALSE, error);
-  return self->memory != NULL;
+  return self->memory != NULL ? MTL_STEP_DONE : MTL_STEP_FAILED;
 }
 
 static gboolean
@@ -252,6 +270,10 @@ check_fds (MtlTensorMessage  *self,
 {
   if (!self->has_lost_fds && self->n_fds == self->header[N_FDS_AT])
     return TRUE;
+
+  if (self->has_lost_fds && self->n_fds < MIN (self->header[N_FDS_AT], MTL_TENSOR_MESSAGE_MAX_FDS))
+    return mtl_set_system_error (EMFILE, error, "A message has %u descriptors, of which %u were"
+                                 " received", self->header[N_FDS_AT], self->n_fds);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                "A message has %s%u descriptor%s instead of %u: the maximum is %d",
@@ -263,26 +285,19 @@ check_fds (MtlTensorMessage  *self,
 MtlStep
 mtl_tensor_message_receive (MtlTensorMessage  *self,
                             int                socket,
-                            gboolean          *is_stream_lost,
                             GError           **error)
 {
-  MtlStep step;
+  MtlStep step = receive_bytes (self, socket, self->header, 0, sizeof self->header, error);
 
-  *is_stream_lost = TRUE;
-  step = receive_bytes (self, socket, self->header, 0, sizeof self->header, error);
+  if (step == MTL_STEP_DONE && self->memory == NULL)
+    step = read_header (self, error);
+  if (step == MTL_STEP_DONE)
+    step = receive_bytes (self, socket, self->memory->contents, sizeof self->header,
+                          self->body_size, error);
   if (step != MTL_STEP_DONE)
     return step;
 
-  if (self->memory == NULL && !read_header (self, error))
-    return MTL_STEP_FAILED;
-
-  step = receive_bytes (self, socket, self->memory->contents, sizeof self->header,
-                        self->body_size, error);
-  if (step != MTL_STEP_DONE)
-    return step;
-
-  *is_stream_lost = FALSE;
-  return check_fds (self, error) ? MTL_STEP_DONE : MTL_STEP_FAILED;
+  return check_fds (self, error) ? MTL_STEP_DONE : MTL_STEP_REFUSED;
 }
 
 GVariant *

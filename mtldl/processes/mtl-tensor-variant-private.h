@@ -11,13 +11,16 @@ G_BEGIN_DECLS
 /* Elements that are passed inside the description have at most so many bytes. */
 #define MTL_TENSOR_VARIANT_MAX_INLINE 65536
 
+/* Descriptions in messages, and extras, have at most so many bytes. */
+#define MTL_TENSOR_VARIANT_MAX_SIZE (128 * 1024)
+
 /* A tensor as a peer described it. Everything is checked but the memory. */
 typedef struct
 {
   MtlTensorDescription description;
   guint64 begin;      /* the first byte in the memory that an element touches */
   gsize size;         /* the bytes that elements touch */
-  GVariant *elements; /* the bytes of the memory; NULL if it has a descriptor */
+  GBytes *elements;   /* the memory; NULL if it has a descriptor */
   int handle;         /* the index of the descriptor, or -1 */
   int release;        /* the index of a descriptor to close with the memory, or -1 */
 } MtlSentTensor;
@@ -26,6 +29,14 @@ gboolean        mtl_sent_tensor_read  (GVariant       *variant,
                                        MtlSentTensor  *result,
                                        GError        **error);
 void            mtl_sent_tensor_clear (MtlSentTensor  *self);
+
+/* Takes the shape, the strides, the element type and the byte offset of a tensor. */
+gboolean        mtl_sent_tensor_describe (MtlSentTensor  *self,
+                                          DLTensor       *tensor,
+                                          gsize           n_dims,
+                                          gsize           n_strides,
+                                          gboolean        is_padded,
+                                          GError        **error);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlSentTensor, mtl_sent_tensor_clear)
 
@@ -53,6 +64,10 @@ MtlStridedView *mtl_tensor_drop_repeated (MtlStridedView  *view);
 /* Lays out like the view what has one element for all that are repeated. Takes the dense view. */
 MtlStridedView *mtl_tensor_repeat_like   (MtlStridedView  *dense,
                                           MtlStridedView  *view);
+
+/* Checks the entries that a program adds, which may be NULL. */
+gboolean        mtl_tensor_check_extras (GVariant         *extras,
+                                         GError          **error);
 
 /* Both return floating references. The release may be -1. */
 GVariant       *mtl_tensor_variant_new_inline (MtlStridedView   *view,

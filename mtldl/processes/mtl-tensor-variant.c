@@ -112,25 +112,38 @@ check_version (GVariant  *extras,
 }
 
 static gboolean
+check_key (const char  *key,
+           GError     **error)
+{
+  g_autofree char *quoted = NULL;
+
+  if (g_strv_contains (known_keys, key) || strcmp (key, "name") == 0)
+    return TRUE;
+
+  quoted = mtl_quote_text (key, strlen (key));
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "A tensor needs %s, which is not supported", quoted);
+  return FALSE;
+}
+
+static gboolean
 check_needs (GVariant  *extras,
              GError   **error)
 {
   g_autoptr (GVariant) value = NULL;
-  g_autofree const char **keys = NULL;
+  gsize n_keys;
 
   if (!find_extra (extras, "needs", G_VARIANT_TYPE_STRING_ARRAY, &value, error))
     return FALSE;
 
-  keys = value != NULL ? g_variant_get_strv (value, NULL) : NULL;
-  for (gsize i = 0; keys != NULL && keys[i] != NULL; i++)
-    if (!g_strv_contains (known_keys, keys[i]) && strcmp (keys[i], "name") != 0)
-      {
-        g_autofree char *quoted = mtl_quote_text (keys[i], strlen (keys[i]));
+  n_keys = value != NULL ? g_variant_n_children (value) : 0;
+  for (gsize i = 0; i < n_keys; i++)
+    {
+      g_autoptr (GVariant) child = g_variant_get_child_value (value, i);
 
-        g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                     "A tensor needs %s, which is not supported", quoted);
+      if (!check_key (g_variant_get_string (child, NULL), error))
         return FALSE;
-      }
+    }
 
   return TRUE;
 }
@@ -211,39 +224,40 @@ read_memory (GVariant       *memory,
     return refuse (error, "The memory of a tensor has the type “%.80s”, and has to have “h” or “ay”",
                    g_variant_get_type_string (memory));
 
-  result->elements = g_variant_ref (memory);
+  result->elements = g_variant_get_data_as_bytes (memory);
   return TRUE;
 }
 
-static gboolean
-read_description (GVariant       *shape,
-                  GVariant       *strides,
-                  DLTensor       *tensor,
-                  gboolean        is_padded,
-                  MtlSentTensor  *result,
-                  GError        **error)
+/* The memory is like that of a device: an offset, not an address, leads to the elements. */
+gboolean
+mtl_sent_tensor_describe (MtlSentTensor  *self,
+                          DLTensor       *tensor,
+                          gsize           n_dims,
+                          gsize           n_strides,
+                          gboolean        is_padded,
+                          GError        **error)
 {
-  MtlTensorDescription *description = &result->description;
-  gsize n_dims, n_strides;
+  MtlTensorDescription *description = &self->description;
 
-  tensor->shape = (gint64 *) g_variant_get_fixed_array (shape, &n_dims, sizeof (gint64));
-  tensor->strides = (gint64 *) g_variant_get_fixed_array (strides, &n_strides, sizeof (gint64));
   if (n_dims > MTL_LAYOUT_MAX_DIMS || n_strides != n_dims)
     return refuse (error, "A tensor has %" G_GSIZE_FORMAT " extents and %" G_GSIZE_FORMAT
                    " strides: there have to be as many, at most %d", n_dims, n_strides,
                    MTL_LAYOUT_MAX_DIMS);
 
+  tensor->data = self; /* anything but NULL */
   tensor->ndim = n_dims;
   if (!mtl_dl_tensor_describe (tensor, is_padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0,
                                description, error))
-    return FALSE;
+    {
+      mtl_error_blame_peer (error);
+      return FALSE;
+    }
 
-  result->size = description->end - description->first;
-  result->begin = result->size > 0 ? tensor->byte_offset + description->first : 0;
+  self->size = description->end - description->first;
+  self->begin = self->size > 0 ? tensor->byte_offset + description->first : 0;
   return TRUE;
 }
 
-/* The memory is like that of a device: an offset, not an address, leads to the elements. */
 static gboolean
 read_tensor (GVariant       *variant,
              MtlSentTensor  *result,
@@ -253,14 +267,33 @@ read_tensor (GVariant       *variant,
   g_autoptr (GVariant) shape = NULL;
   g_autoptr (GVariant) strides = NULL;
   g_autoptr (GVariant) extras = NULL;
-  DLTensor tensor = { .data = variant };
+  DLTensor tensor = { NULL };
+  gsize n_dims, n_strides;
   gboolean is_padded;
 
   g_variant_get (variant, "(vtyyq@ax@ax@a{sv})", &memory, &tensor.byte_offset, &tensor.dtype.code,
                  &tensor.dtype.bits, &tensor.dtype.lanes, &shape, &strides, &extras);
+  tensor.shape = (gint64 *) g_variant_get_fixed_array (shape, &n_dims, sizeof (gint64));
+  tensor.strides = (gint64 *) g_variant_get_fixed_array (strides, &n_strides, sizeof (gint64));
   return read_extras (extras, &is_padded, result, error)
          && read_memory (memory, result, error)
-         && read_description (shape, strides, &tensor, is_padded, result, error);
+         && mtl_sent_tensor_describe (result, &tensor, n_dims, n_strides, is_padded, error);
+}
+
+/* Each byte of the elements would be checked, too, if this looked at the whole description. They
+ * are the first child, and can be any bytes. */
+static gboolean
+is_normal (GVariant *variant)
+{
+  for (gsize i = 1; i < g_variant_n_children (variant); i++)
+    {
+      g_autoptr (GVariant) child = g_variant_get_child_value (variant, i);
+
+      if (!g_variant_is_normal_form (child))
+        return FALSE;
+    }
+
+  return TRUE;
 }
 
 gboolean
@@ -274,15 +307,12 @@ mtl_sent_tensor_read (GVariant       *variant,
     return refuse (error, "A tensor has the type “%.80s”, and has to have “%s”",
                    g_variant_get_type_string (variant), MTL_TENSOR_VARIANT_TYPE_STRING);
 
-  if (!g_variant_is_normal_form (variant))
+  if (!is_normal (variant))
     return refuse (error, "The %" G_GSIZE_FORMAT " bytes of a tensor's description are malformed",
                    g_variant_get_size (variant));
 
   if (!read_tensor (variant, &tensor, error))
-    {
-      mtl_error_blame_peer (error);
-      return FALSE;
-    }
+    return FALSE;
 
   *result = tensor;
   tensor = (MtlSentTensor) { .release = -1 };
@@ -315,7 +345,7 @@ void
 mtl_sent_tensor_clear (MtlSentTensor *self)
 {
   mtl_layout_clear (&self->description.layout);
-  g_clear_pointer (&self->elements, g_variant_unref);
+  g_clear_pointer (&self->elements, g_bytes_unref);
 }
 
 /* Elements are where the description has them, if they are aligned there. */
@@ -323,9 +353,8 @@ static MtlMemory *
 get_inline_memory (MtlSentTensor  *self,
                    GError        **error)
 {
-  gsize n_bytes = self->elements != NULL ? g_variant_get_size (self->elements) : 0;
+  gsize n_bytes = self->elements != NULL ? g_bytes_get_size (self->elements) : 0;
   MtlMemory *memory;
-  GBytes *bytes;
   guint8 *data;
 
   if (self->begin > n_bytes || self->size > n_bytes - self->begin)
@@ -338,10 +367,10 @@ get_inline_memory (MtlSentTensor  *self,
   if (self->size == 0)
     return mtl_memory_new_imported (MTL_DEVICE_TYPE_CPU, 0, NULL, 0, TRUE, TRUE, NULL, NULL);
 
-  bytes = g_variant_get_data_as_bytes (self->elements);
-  data = (guint8 *) g_bytes_get_data (bytes, NULL) + self->begin;
+  data = (guint8 *) g_bytes_get_data (self->elements, NULL) + self->begin;
   if ((guintptr) data % sizeof (gdouble) == 0)
-    return mtl_memory_new_imported (MTL_DEVICE_TYPE_CPU, 0, data, self->size, TRUE, TRUE, bytes,
+    return mtl_memory_new_imported (MTL_DEVICE_TYPE_CPU, 0, data, self->size, TRUE, TRUE,
+                                    g_steal_pointer (&self->elements),
                                     (GDestroyNotify) g_bytes_unref);
 
   memory = mtl_memory_new (NULL, self->size, MTL_STORAGE_MODE_HOST, FALSE, error);
@@ -350,7 +379,6 @@ get_inline_memory (MtlSentTensor  *self,
       memcpy (memory->contents, data, self->size);
       memory->read_only = TRUE;
     }
-  g_bytes_unref (bytes);
   return memory;
 }
 
@@ -386,14 +414,6 @@ dup_listed_fd (GUnixFDList  *fd_list,
   return -1;
 }
 
-static void
-close_fd (gpointer data)
-{
-  int fd = GPOINTER_TO_INT (data);
-
-  mtl_clear_fd (&fd);
-}
-
 static MtlMemory *
 map_memory (const MtlSentTensor  *self,
             GUnixFDList          *fd_list,
@@ -401,7 +421,7 @@ map_memory (const MtlSentTensor  *self,
 {
   g_autoptr (MtlSharedPages) pages = NULL;
   int fd = dup_listed_fd (fd_list, self->handle, error);
-  int release;
+  int release = -1;
 
   if (fd < 0)
     return NULL;
@@ -410,22 +430,21 @@ map_memory (const MtlSentTensor  *self,
   if (pages == NULL)
     return NULL;
 
-  if (self->release < 0)
-    return mtl_memory_new_for_pages (pages, self->begin, self->size, TRUE, NULL, NULL);
+  if (self->release >= 0)
+    {
+      release = dup_listed_fd (fd_list, self->release, error);
+      if (release < 0)
+        return NULL;
+    }
 
-  release = dup_listed_fd (fd_list, self->release, error);
-  if (release < 0)
-    return NULL;
-
-  if (!mtl_fd_is_pipe (release))
+  if (release >= 0 && !mtl_fd_is_pipe (release))
     {
       mtl_clear_fd (&release);
       refuse (error, "The descriptor %d of a tensor is not a pipe", self->release);
       return NULL;
     }
 
-  return mtl_memory_new_for_pages (pages, self->begin, self->size, TRUE, close_fd,
-                                   GINT_TO_POINTER (release));
+  return mtl_memory_new_for_pages (pages, self->begin, self->size, TRUE, release, NULL, NULL);
 }
 
 /**
@@ -522,7 +541,7 @@ mtl_tensor_repeat_like (MtlStridedView *dense,
   g_autoptr (MtlStridedView) taken = dense;
   MtlLayout layout;
 
-  mtl_layout_copy (&dense->layout, &layout);
+  mtl_layout_copy (&taken->layout, &layout);
   for (guint32 i = 0; i < layout.n_dims; i++)
     if (is_repeated (&view->layout, i))
       {
@@ -530,7 +549,7 @@ mtl_tensor_repeat_like (MtlStridedView *dense,
         mtl_layout_strides (&layout)[i] = 0;
       }
 
-  return mtl_strided_view_derive (dense, &layout);
+  return mtl_strided_view_derive (taken, &layout);
 }
 
 gboolean
@@ -550,6 +569,21 @@ mtl_tensor_fits_inline (MtlStridedView *view)
 
   drop_repeated (&view->layout, &stored);
   return mtl_layout_count_bytes (&stored) <= MTL_TENSOR_VARIANT_MAX_INLINE;
+}
+
+gboolean
+mtl_tensor_check_extras (GVariant  *extras,
+                         GError   **error)
+{
+  gsize size = extras != NULL ? g_variant_get_size (extras) : 0;
+
+  if (size <= MTL_TENSOR_VARIANT_MAX_SIZE)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+               "The extras have %" G_GSIZE_FORMAT " bytes, and may have %d: pass fewer", size,
+               MTL_TENSOR_VARIANT_MAX_SIZE);
+  return FALSE;
 }
 
 static void
@@ -665,10 +699,32 @@ mtl_tensor_variant_new_shared (MtlStridedView  *view,
   return NULL;
 }
 
+/* Appends the memory's descriptor, and its release if it has one, or nothing. */
+static gboolean
+append_fds (GUnixFDList  *fd_list,
+            MtlMemory    *memory,
+            GError      **error)
+{
+  const MtlSharedUse *use = memory->owner;
+  int release = use->release;
+  int spare = release >= 0 ? mtl_dup_fd (release, error) : -1;
+  gboolean is_appended;
+
+  if (spare < 0 && release >= 0)
+    return FALSE;
+
+  g_atomic_int_set (&use->pages->was_given, TRUE);
+  is_appended = g_unix_fd_list_append (fd_list, use->pages->fd, error) >= 0;
+  mtl_clear_fd (&spare); /* leaves room for the other one */
+  return is_appended
+         && (release < 0 || g_unix_fd_list_append (fd_list, release, error) >= 0);
+}
+
 /**
  * mtl_strided_view_to_variant:
  * @self: a view
- * @fd_list: (nullable): a list that the descriptor of the memory is appended to
+ * @fd_list: (nullable): a list that the descriptor of the memory is appended to, and
+ *   another one if the memory is that of a peer who uses it again
  * @extras: (nullable): further entries, of the type `a{sv}`, such as a `name`
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
@@ -690,6 +746,7 @@ mtl_tensor_variant_new_shared (MtlStridedView  *view,
  *   passed: copy them with [method@Mtl.StridedView.to_device] and
  *   %MTL_STORAGE_MODE_INTERPROCESS; or the first element does not begin at a byte
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ * - %MTL_ERROR_OUT_OF_BOUNDS: @extras have more than 131,072 bytes
  * - %MTL_ERROR_NO_MEMORY: there is no memory
  * - a [error@Gio.IOErrorEnum]: the descriptor cannot be duplicated
  *
@@ -706,7 +763,7 @@ mtl_strided_view_to_variant (MtlStridedView  *self,
 {
   g_autoptr (GVariant) sunk = NULL;
   GVariant *variant;
-  int handle;
+  int handle, release;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (fd_list == NULL || G_IS_UNIX_FD_LIST (fd_list), NULL);
@@ -715,21 +772,23 @@ mtl_strided_view_to_variant (MtlStridedView  *self,
 
   MTL_USE_VIEW (self);
   sunk = extras != NULL ? g_variant_ref_sink (extras) : NULL;
+  if (!mtl_tensor_check_extras (extras, error))
+    return NULL;
+
   if (fd_list == NULL || mtl_memory_get_shared_pages (self->memory) == NULL)
     {
       variant = mtl_tensor_variant_new_inline (self, extras, error);
       return variant != NULL ? g_variant_ref_sink (variant) : NULL;
     }
 
-  variant = mtl_tensor_variant_new_shared (self, g_unix_fd_list_get_length (fd_list), -1, extras,
-                                           error);
+  handle = g_unix_fd_list_get_length (fd_list);
+  release = mtl_memory_get_release (self->memory) >= 0 ? handle + 1 : -1;
+  variant = mtl_tensor_variant_new_shared (self, handle, release, extras, error);
   if (variant == NULL)
     return NULL;
 
   g_variant_ref_sink (variant);
-  g_atomic_int_set (&mtl_memory_get_shared_pages (self->memory)->was_given, TRUE);
-  handle = g_unix_fd_list_append (fd_list, mtl_memory_get_shared_pages (self->memory)->fd, error);
-  if (handle < 0)
+  if (!append_fds (fd_list, self->memory, error))
     g_clear_pointer (&variant, g_variant_unref);
   return variant;
 }

@@ -3,8 +3,8 @@
 
 Measures against the peers; without a name, everything but paintable, which measures pictures that
 change all the time, in a window, and cuda, which needs a GPU of NVIDIA. The names are exchange,
-metal, cuda, python, mpi, layout, copy, random, convert, statistics, files and paintable. These take
-arguments:
+metal, cuda, python, mpi, clusters, layout, copy, random, convert, statistics, files and paintable.
+These take arguments:
 
   copy --page docs/performance.md   rewrites that page and its picture
   random [--cases N] [--seed S] [--same | --convert] [--page docs/performance.md]
@@ -36,6 +36,8 @@ BENCHMARKS = {
     'mpi': ('MPI: views in place, and packed',
             [[builds.VENV / 'bin' / 'mpirun', '-n', '2', builds.VENV / 'bin' / 'python',
               'tests/bench/bench_mpi.py']]),
+    'clusters': ("Dask and Ray: views, NumPy's arrays, and pickles",
+                 [[builds.VENV / 'clusters' / 'bin' / 'python', 'tests/bench/bench_clusters.py']]),
     'layout': ('Layouts, in C and from Python, against their peers',
                [[PROGRAMS / 'bench-layout'], ['bench_layout.py']]),
     'copy': ('Copies between layouts, against memcpy() and the peers', [['bench_copy.py', BUILD]]),
@@ -62,8 +64,8 @@ def measure(name, arguments):
         command = [program]
         if str(program).endswith('.py'):
             command = [builds.venv(), ROOT / 'tests' / 'bench' / program]
-        elif name == 'mpi':
-            builds.venv()
+        elif name in ('mpi', 'clusters'):
+            builds.venv('peers' if name == 'mpi' else name)
         builds.run([*command, *more, *arguments], env=builds.environment(build) | {
             'METAL_DOUBLE': 'unified', 'OMPI_ALLOW_RUN_AS_ROOT': '1',
             'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'} if name in ('metal', 'mpi')

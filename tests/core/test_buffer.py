@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import gc
+import sys
 import weakref
 
 import numpy as np
@@ -24,6 +25,7 @@ def test_description_on_the_host():
     assert buffer.is_host_accessible() and not buffer.is_device_accessible()
     assert not buffer.is_read_only()
     assert repr(buffer) == "<Mtl.Buffer size=100 device=(1, 0)>"
+    assert sys.getsizeof(buffer) == sys.getsizeof(buffer.slice(0, 0)) + 100 < 300
 
 
 @pytest.mark.any_memory

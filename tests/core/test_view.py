@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import ctypes
 import gc
+import sys
 import weakref
 
 import numpy as np
@@ -385,6 +386,18 @@ def test_bytes_of_more_than_there_is_memory():
     assert view.nbytes == 2**65 and view.nbytes == view.size * view.itemsize
 
 
+@pytest.mark.any_memory
+def test_size_in_memory():
+    view = iota(50, 40)
+    windows = View.new(view.get_buffer(), Layout([1000, 1001], [1, 1], itemsize=4), FLOAT32, 0)
+    alone = sys.getsizeof(view[:0])
+
+    assert alone < 200
+    for part, n_bytes in ((view, 8000), (view.T, 8000), (view[5:9, ::2], 320), (view[3, 4:5], 4),
+                          (view[::-1], 8000), (view[:1].broadcast_to(10**9, 40), 160),
+                          (view[:, :0].unsqueeze(0).broadcast_to(10**9, 50, 0), 0),
+                          (zeros("uint4", (3, 5)), 8), (windows, 8000)):
+        assert sys.getsizeof(part) == alone + n_bytes, part
 def test_items_before_the_first_for_callers_in_c():
     get_item = ctypes.pythonapi.PySequence_GetItem
     get_item.restype, get_item.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_ssize_t]

@@ -23,6 +23,8 @@ STAND_INS = pathlib.Path(__file__).resolve().parent / 'examples' / 'stand-ins'
 PACKAGES = ['mtldl-1', 'mtldl-gst-1', 'mtldl-gtk-1', 'mtldl-pixbuf-1', 'gtk4', 'gstreamer-app-1.0']
 
 C_PROGRAM = '''
+#include <sys/socket.h>
+
 #include <gst/app/app.h>
 #include <mtldl/mtldl.h>
 #include <mtldl/mtldl-dlpack.h>
@@ -126,7 +128,9 @@ COMMANDS = {
     'js': js_commands,
     'python': python_commands,
     'python-metal': metal_commands,
+    'python-distributed': python_with('distributed'),
     'python-mpi4py': python_with('mpi4py'),
+    'python-ray': python_with('ray'),
     'python-torch': python_with('torch'),
     'vala': vala_commands,
 }

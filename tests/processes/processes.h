@@ -44,6 +44,16 @@ count_mappings (void)
   return n;
 }
 
+/* The time at which a test that draws cases ends. */
+static inline gint64
+get_end (void)
+{
+  const char *seconds = g_getenv ("MTL_TEST_SECONDS");
+
+  return g_get_monotonic_time ()
+         + g_ascii_strtoll (seconds != NULL ? seconds : "2", NULL, 10) * G_USEC_PER_SEC;
+}
+
 static inline int
 make_memfd (gsize size,
             int   seals)
@@ -121,11 +131,15 @@ draw_view (MtlStorageMode mode)
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedLayout) layout = NULL;
   g_autoptr (MtlBuffer) buffer = NULL;
-  gint64 before;
+  gint64 before, volume = 1;
   MtlStridedView *view;
 
+  /* The largest elements have 16 bytes, and 65536 bytes are sent in a message. */
   for (gsize i = 0; i < n_dims; i++)
-    shape[i] = pick (happens (5) ? 0 : 1, 5);
+    {
+      shape[i] = pick (happens (5) ? 0 : 1, MIN (5, 65536 / 16 / MAX (volume, 1)));
+      volume *= shape[i];
+    }
   draw_strides (&axes, n_dims, shape, strides);
   get_offset_bounds (n_dims, shape, strides, &low, &high);
   before = (-low * bits + 7) / 8 + pick (0, 40);

@@ -6,6 +6,7 @@
 #include "processes.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
 
 #define HEADER_SIZE 16
 #define N_KILLS 200
@@ -202,15 +203,23 @@ static void
 test_large_extras (void)
 {
   g_auto (Pair) pair = pair_new ();
-  g_autoptr (MtlStridedView) view = new_bytes (10);
+  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (65000));
   g_autoptr (MtlStridedView) received = NULL;
-  g_autofree char *name = g_strnfill (200000, 'x');
-  g_autoptr (GVariant) extras =
-    g_variant_ref_sink (g_variant_new_parsed ("{'name': <%s>}", name));
+  const gsize sizes[] = { 131072, 70000, 60000 }; /* alone, with the elements, and never */
 
-  assert_refuses (mtl_tensor_connection_send (pair.here, view, extras, NULL, &error),
-                  MTL_ERROR_OUT_OF_BOUNDS, "131072");
-  send_view (pair.here, view);
+  for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      g_autofree char *name = g_strnfill (sizes[i], 'x');
+      g_autoptr (GVariant) extras =
+        g_variant_ref_sink (g_variant_new_parsed ("{'name': <%s>}", name));
+      GError *error = NULL;
+
+      mtl_tensor_connection_send (pair.here, view, extras, NULL, &error);
+      if (i < 2)
+        assert_failed (error, MTL_ERROR_OUT_OF_BOUNDS, "131072");
+      g_assert_no_error (error);
+    }
+
   received = receive_view (pair.there);
   assert_same_elements (view, received);
 }
@@ -221,7 +230,6 @@ test_used_again (void)
 {
   g_auto (Pair) pair = pair_new ();
   guint n_fds = count_fds (), n_mappings = count_mappings ();
-  g_autoptr (GHashTable) inodes = g_hash_table_new (NULL, NULL);
 
   for (int i = 0; i < 1000; i++)
     {
@@ -311,6 +319,77 @@ test_not_used_again (void)
     }
 }
 
+/* The peer may look at all of a file, so that no values come with it that were not sent. */
+static void
+test_not_sent (void)
+{
+  g_auto (Pair) pair = pair_new ();
+
+  for (int i = 0; i < 8; i++)
+    {
+      g_autoptr (MtlStridedView) view = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (100000));
+      guint8 *bytes = mtl_strided_view_get_data (view);
+
+      for (int k = 0; k < 100000; k++)
+        g_assert_cmpint (bytes[k], ==, 0);
+      memset (bytes, 42, 100000);
+    }
+}
+
+/* Memory that is passed on to a third process is in use there until that process is done. */
+static void
+test_passed_on (void)
+{
+  for (int is_described = 0; is_described < 2; is_described++)
+    {
+      g_auto (Pair) first = pair_new ();
+      g_auto (Pair) second = pair_new ();
+      g_autoptr (MtlStridedView) view = allocate (first.here, MTL_DTYPE_UINT8, DIMS (100000));
+      g_autoptr (MtlStridedView) passed = NULL;
+      g_autoptr (MtlStridedView) last = NULL;
+      guint8 *data = mtl_strided_view_get_data (view);
+
+      memset (data, 42, 100000);
+      send_view (first.here, view);
+      g_clear_object (&view);
+      passed = receive_view (first.there);
+      if (is_described)
+        {
+          g_autoptr (GError) error = NULL;
+          g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
+          g_autoptr (GVariant) variant = mtl_strided_view_to_variant (passed, fds, NULL, &error);
+
+          g_assert_no_error (error);
+          last = mtl_strided_view_new_from_variant_fds (variant, fds, &error);
+          g_assert_no_error (error);
+        }
+      else
+        {
+          send_view (second.here, passed);
+          last = receive_view (second.there);
+        }
+      g_clear_object (&passed);
+
+      for (int i = 0; i < 8; i++)
+        {
+          view = allocate (first.here, MTL_DTYPE_UINT8, DIMS (100000));
+          memset (mtl_strided_view_get_data (view), 7, 100000);
+          send_view (first.here, view);
+          g_clear_object (&view);
+          view = receive_view (first.there);
+          g_clear_object (&view);
+        }
+      data = mtl_strided_view_get_data (last);
+      g_assert_cmpint (data[0] + data[99999], ==, 84);
+
+      /* Then it is used again. */
+      g_clear_object (&last);
+      view = allocate (first.here, MTL_DTYPE_UINT8, DIMS (100000));
+      data = mtl_strided_view_get_data (view);
+      g_assert_cmpint (data[0] + data[99999], ==, 84);
+    }
+}
+
 /* The sender's writes are seen, in what it shared, and not in what was copied. */
 static void
 test_later_writes (void)
@@ -346,7 +425,7 @@ test_limits (void)
   first = receive_view (pair.there);
   assert_fails (mtl_tensor_connection_receive (pair.there, NULL, NULL, &error), MTL_ERROR_BUSY,
                 "1 & 1000");
-  second = receive_view (pair.there); /* what is in the message needs no descriptor */
+  second = receive_view (pair.there); /* elements in the message need no descriptor */
   assert_same_elements (small, second);
   g_clear_object (&first);
   g_clear_object (&second);
@@ -451,7 +530,7 @@ test_pieces (void)
           if (at == 15 || i + 1 == message->len || i % 5 != 0)
             continue;
 
-          /* What there is is read, and the rest is not waited for. */
+          /* This reads the bytes that are there, and does not wait for the rest. */
           g_socket_set_timeout (mtl_tensor_connection_get_socket (connection), 0);
           g_cancellable_cancel (cancellable);
           g_assert_null (mtl_tensor_connection_receive (connection, NULL, cancellable, &error));
@@ -530,6 +609,100 @@ test_wrong_messages (void)
   g_assert_cmpuint (count_fds (), ==, n_fds);
 }
 
+/* A socket that passes credentials with each message has room for the descriptors, too. */
+static void
+test_with_credentials (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) view = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (1000));
+  g_autoptr (MtlStridedView) received = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_socket_set_option (mtl_tensor_connection_get_socket (pair.there), SOL_SOCKET, SO_PASSCRED, 1,
+                       &error);
+  g_assert_no_error (error);
+  for (int i = 0; i < 2; i++)
+    {
+      send_view (pair.here, view);
+      received = receive_view (pair.there);
+      g_assert_cmpuint (get_inode (received), ==, get_inode (view));
+      g_clear_object (&received);
+    }
+}
+
+/* Checks that a message with a descriptor comes without it now. */
+static gboolean
+receives_no_descriptor (int fds[2])
+{
+  union { struct cmsghdr header; char bytes[CMSG_SPACE (sizeof (int))]; } control;
+  char byte;
+  struct iovec part = { &byte, 1 };
+  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+                            .msg_controllen = sizeof control };
+  int fd;
+
+  send_raw (fds[0], "x", 1, (int[]) { 0 }, 1);
+  g_assert_cmpint (recvmsg (fds[1], &message, MSG_CMSG_CLOEXEC), ==, 1);
+  if (message.msg_controllen == 0)
+    return TRUE;
+
+  memcpy (&fd, CMSG_DATA (&control.header), sizeof fd);
+  close (fd);
+  return FALSE;
+}
+
+/* A process that has no room for the descriptors of a message is told so, and goes on later. */
+static void
+test_no_room_for_descriptors (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  int fds[2];
+  gboolean is_limited;
+  g_autoptr (MtlStridedView) view = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (1000));
+  g_autoptr (MtlStridedView) received = NULL;
+  struct rlimit limit, none;
+
+  make_sockets (fds);
+  g_assert_cmpint (getrlimit (RLIMIT_NOFILE, &limit), ==, 0);
+  none = (struct rlimit) { 1, limit.rlim_max };
+  g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &none), ==, 0);
+  is_limited = receives_no_descriptor (fds);
+  g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &limit), ==, 0);
+  close (fds[0]);
+  close (fds[1]);
+  if (!is_limited)
+    {
+      g_test_skip ("This machine, which may be valgrind's, does not limit what messages bring");
+      return;
+    }
+
+  for (int n_free = 0; n_free < 2; n_free++)
+    {
+      g_autoptr (MtlStridedView) fresh = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (1000));
+      GError *error = NULL;
+      int room[2];
+
+      send_view (pair.here, fresh);
+      for (int i = 0; i < 2; i++)
+        room[i] = dup (0);
+      none.rlim_cur = room[1] + 1;
+      if (n_free == 1)
+        close (room[1]);
+      g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &none), ==, 0);
+      g_assert_null (mtl_tensor_connection_receive (pair.there, NULL, NULL, &error));
+      g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &limit), ==, 0);
+      assert_failed_with (error, G_IO_ERROR, G_IO_ERROR_TOO_MANY_OPEN_FILES,
+                          n_free == 1 ? "2 & 1" : "2 & 0");
+      close (room[0]);
+      if (n_free == 0)
+        close (room[1]);
+    }
+
+  send_view (pair.here, view);
+  received = receive_view (pair.there);
+  g_assert_cmpuint (get_inode (received), ==, get_inode (view));
+}
+
 /* A stream in which messages cannot be told apart any more. */
 static void
 test_lost_streams (void)
@@ -604,9 +777,7 @@ test_closed_peer (void)
 static void
 test_mutated_messages (void)
 {
-  const char *timed = g_getenv ("MTL_TEST_SECONDS");
-  gint64 end = g_get_monotonic_time ()
-               + g_ascii_strtoll (timed != NULL ? timed : "2", NULL, 10) * G_USEC_PER_SEC;
+  gint64 end = get_end ();
   int memory = make_memfd (100, F_SEAL_SHRINK), ends[2];
   guint n_fds, n = 0, n_views = 0, n_lost = 0;
 
@@ -701,7 +872,7 @@ test_cancelled (void)
   g_thread_join (thread);
   g_assert_cmpuint (n_sent, >, 0);
 
-  /* What was begun is finished first. */
+  /* A message that was begun is finished first. */
   for (guint i = 0; i < n_sent; i++)
     {
       g_autoptr (MtlStridedView) received = receive_view (pair.there);
@@ -796,6 +967,35 @@ test_async (void)
   wait_for (&received.is_done);
   g_assert_error (received.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_clear_error (&received.error);
+}
+
+/* The time that the socket was given to wait is that of both calls. */
+static void
+test_timeout (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) view = new_bytes (10);
+  Result received = { NULL };
+  GError *error = NULL;
+
+  g_socket_set_timeout (mtl_tensor_connection_get_socket (pair.here), 1);
+  g_socket_set_timeout (mtl_tensor_connection_get_socket (pair.there), 1);
+  mtl_tensor_connection_receive_async (pair.here, NULL, take_view, &received);
+  g_assert_null (mtl_tensor_connection_receive (pair.there, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+  g_clear_error (&error);
+  wait_for (&received.is_done);
+  g_assert_error (received.error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+  g_clear_error (&received.error);
+
+  received = (Result) { NULL };
+  mtl_tensor_connection_receive_async (pair.here, NULL, take_view, &received);
+  send_view (pair.there, view);
+  wait_for (&received.is_done);
+  g_assert_no_error (received.error);
+  assert_same_elements (view, received.view);
+  g_clear_object (&received.view);
+  g_clear_pointer (&received.extras, g_variant_unref);
 }
 
 /* More connections wait than GTask has threads. */
@@ -1178,16 +1378,21 @@ main (int   argc,
   g_test_add_func ("/tensor-connection/large-extras", test_large_extras);
   g_test_add_func ("/tensor-connection/used-again", test_used_again);
   g_test_add_func ("/tensor-connection/not-used-again", test_not_used_again);
+  g_test_add_func ("/tensor-connection/not-sent", test_not_sent);
+  g_test_add_func ("/tensor-connection/passed-on", test_passed_on);
   g_test_add_func ("/tensor-connection/later-writes", test_later_writes);
   g_test_add_func ("/tensor-connection/limits", test_limits);
   g_test_add_func ("/tensor-connection/pieces", test_pieces);
   g_test_add_func ("/tensor-connection/wrong-messages", test_wrong_messages);
+  g_test_add_func ("/tensor-connection/with-credentials", test_with_credentials);
+  g_test_add_func ("/tensor-connection/no-room-for-descriptors", test_no_room_for_descriptors);
   g_test_add_func ("/tensor-connection/lost-streams", test_lost_streams);
   g_test_add_func ("/tensor-connection/ends", test_ends);
   g_test_add_func ("/tensor-connection/closed-peer", test_closed_peer);
   g_test_add_func ("/tensor-connection/mutated-messages", test_mutated_messages);
   g_test_add_func ("/tensor-connection/cancelled", test_cancelled);
   g_test_add_func ("/tensor-connection/async", test_async);
+  g_test_add_func ("/tensor-connection/timeout", test_timeout);
   g_test_add_func ("/tensor-connection/many-wait", test_many_wait);
   g_test_add_func ("/tensor-connection/killed-sender", test_killed_sender);
   g_test_add_func ("/tensor-connection/killed-receiver", test_killed_receiver);

@@ -221,6 +221,16 @@ def test_buffers_that_cannot_be_written_make_views_that_cannot():
     assert result.is_read_only() and result.tolist() == [0, 1, 2]
 
 
+def test_buffers_of_read_only_views_cannot_be_written():
+    view = iota(10, 10)
+    parts = [view, view.T, view[:, ::2]]
+    fixed = Mtl.Buffer.new_from_bytes(GLib.Bytes.new(b"abc"))
+    for value in (*parts, *(part.as_read_only() for part in parts), view.get_buffer(), fixed):
+        buffers = []
+        pickle.dumps(value, 5, buffer_callback=buffers.append)
+        assert buffers[0].raw().readonly == value.is_read_only(), value
+
+
 def test_buffers_at_any_address():
     view = iota(5, dtype="float64")
     data = pickle.dumps(view, 5, buffer_callback=lambda buffer: False)
@@ -741,6 +751,16 @@ def test_a_process_that_has_not_imported_the_library():
                           capture_output=True, timeout=100)
     assert done.stderr == b"" and done.returncode == 0
     assert pickle.loads(done.stdout).tolist() == [[5, 2], [1, 3]]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_module(protocol):
+    """Functions that are pickled by value, as by cloudpickle, may use it."""
+    assert through(Mtl, protocol) is Mtl
+    done = subprocess.run([sys.executable, "-c", "import pickle, sys\n"
+                           "print(pickle.load(sys.stdin.buffer).zeros(3).tolist())"],
+                          input=pickle.dumps(Mtl, protocol), capture_output=True, timeout=100)
+    assert (done.stdout, done.stderr) == (b"[0.0, 0.0, 0.0]\n", b"")
 
 
 PROGRAM = """

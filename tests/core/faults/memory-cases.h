@@ -48,6 +48,11 @@ BYTES (buffer_dup_bytes_async,
        (mtl_buffer_dup_bytes_async (f->buffer, 1, 20, NULL, take_result, f),
         mtl_buffer_dup_bytes_finish (f->buffer, wait_for_result (f), error)))
 BYTES (buffer_get_bytes, mtl_buffer_get_bytes (f->buffer, 1, 20, error))
+DONE (buffer_dup_fd, close_fd (mtl_buffer_dup_fd (mtl_strided_view_get_buffer (f->shared), NULL, error)))
+OBJECT (buffer_new_for_fd,
+        mtl_buffer_new_for_fd (f->fd, 4, 8, MTL_BUFFER_FLAGS_READ_ONLY, error))
+OBJECT (buffer_new_for_fd_writable,
+        mtl_buffer_new_for_fd (f->fd, 4, 8, MTL_BUFFER_FLAGS_NONE, error))
 
 /* Types, devices, events, streams */
 NUMBER (dtype_from_string, mtl_dtype_from_string ("float32", error))
@@ -146,6 +151,20 @@ DONE (view_new_from_metal_tensor, refuses_tensor (f, error))
 OBJECT (view_new_from_variant,
         mtl_strided_view_new_from_variant (f->variant, f->dtype, DIMS (3), error))
 OBJECT (view_new_like, mtl_strided_view_new_zeros_like (f->view, error))
+
+OBJECT (view_new_from_variant_fds,
+        mtl_strided_view_new_from_variant_fds (f->description, f->fds, error))
+
+/* Other processes */
+VARIANT (view_to_variant, mtl_strided_view_to_variant (f->view, NULL, f->extras, error))
+OBJECT (connection_new, connect_peers (NULL))
+OBJECT (connection_allocate_view, allocate_view (f, error))
+DONE (connection_send, send_view (f, f->view, FALSE, error))
+DONE (connection_send_shared, send_view (f, f->shared, FALSE, error))
+DONE (connection_send_copied, send_view (f, f->large, FALSE, error))
+DONE (connection_send_async, send_view (f, f->view, TRUE, error))
+OBJECT (connection_receive, receive_view (f, FALSE, error))
+OBJECT (connection_receive_async, receive_view (f, TRUE, error))
 
 /* Other views of the same memory */
 OBJECT (view_as_read_only, mtl_strided_view_as_read_only (f->view))

@@ -6,6 +6,7 @@ Functions that are called often are in the compiled module _mtl, the others here
 
 import atexit
 import functools
+import math
 import numbers
 from types import FunctionType
 
@@ -13,8 +14,8 @@ from gi._gi import FunctionInfo
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from . import (_mtl, _mtl_array_interface, _mtl_cuda, _mtl_dtype, _mtl_files, _mtl_methods,
-               _mtl_numpy, _mtl_pickle, _mtl_statistics)
+from . import (_mtl, _mtl_array_interface, _mtl_cuda, _mtl_dask, _mtl_dtype, _mtl_files,
+               _mtl_methods, _mtl_numpy, _mtl_pickle, _mtl_statistics)
 from ._mtl_asview import asview, view_of_assigned, view_of_values
 from ._mtl_async import awaitable
 from ._mtl_create import arange, array, empty, full, ones, zeros
@@ -100,6 +101,15 @@ def _view_iter(self):
 def _view_repr(self):
     return (f"<Mtl.StridedView shape={self.shape} strides={self.strides} dtype={self.dtype} "
             f"device={self.__dlpack_device__()}{' read-only' if self.is_read_only() else ''}>")
+
+
+def _view_sizeof(self):
+    """The object and its elements, repeated ones once: Dask plans by this."""
+    layout = self.layout
+    n_elements = math.prod(extent for extent, stride in zip(self.shape, self.strides)
+                           if stride != 0 or extent == 0)
+    n_bytes = (n_elements * layout.get_item_bits() + 7) // 8
+    return object.__sizeof__(self) + min(n_bytes, layout.get_required_size())
 
 
 # Elements that are made a list at once. All of them may not fit in memory.
@@ -309,6 +319,7 @@ StridedView.__jax_array__ = _view_jax_array
 StridedView.__iter__ = _view_iter
 StridedView.__repr__ = _view_repr
 StridedView.__str__ = lambda self: self.to_string()
+StridedView.__sizeof__ = _view_sizeof
 StridedView.__bool__ = _view_bool
 StridedView.__contains__ = _view_contains
 StridedView.__enter__ = lambda self: self
@@ -363,6 +374,7 @@ Buffer.new_mapped = staticmethod(functools.wraps(_new_mapped)(_buffer_new_mapped
 Buffer.__len__ = lambda self: self.get_size()
 Buffer.__bool__ = lambda self: True
 Buffer.__repr__ = _buffer_repr
+Buffer.__sizeof__ = lambda self: object.__sizeof__(self) + self.get_size()
 Buffer.__eq__ = _buffer_eq
 Buffer.__hash__ = lambda self: self.hash()
 
@@ -437,6 +449,7 @@ _mtl_files.install()
 _mtl_array_interface.install()
 _mtl_cuda.install()
 _mtl_pickle.install()
+_mtl_dask.install()
 
 
 def name_functions(cls):

@@ -4,7 +4,9 @@ arguments, so that later versions read what earlier ones wrote."""
 
 import contextlib
 import contextvars
+import copyreg
 import functools
+import sys
 
 import gi
 
@@ -45,6 +47,10 @@ def pickle_by_path():
 
 
 # The functions that pickles name
+
+
+def load_namespace():
+    return _import()
 
 
 def load_dtype(number):
@@ -146,6 +152,7 @@ def _pack(memory, is_read_only, protocol):
     if protocol >= 5:
         from pickle import PickleBuffer
 
+        memory = memory.toreadonly() if is_read_only else memory
         return PickleBuffer(memory), is_read_only * _READ_ONLY
     return bytes(memory), _READ_ONLY if is_read_only else _COPY
 
@@ -205,6 +212,10 @@ def _reduce_buffer(self, protocol):
         buffer = Mtl.Buffer.new(None, self.get_size(), Mtl.StorageMode.HOST)
         buffer.copy_from(0, self, 0, self.get_size(), None)
     return load_buffer, _pack(memoryview(buffer), self.is_read_only(), protocol)
+
+
+def _reduce_namespace(self):
+    return load_namespace, ()
 
 
 def _reduce_layout(self, protocol):
@@ -279,6 +290,10 @@ def _deepcopy(self, memo):
 
 def install():
     Mtl = get_introspection_module("Mtl")
+    # Functions that are pickled with what they use, for Dask and Ray, use the module. It is not
+    # there if only the override is imported.
+    if module := sys.modules.get("gi.repository.Mtl"):
+        copyreg.pickle(type(module), _reduce_namespace)
     for cls, reduce, copy in (
             (Mtl.StridedView, _reduce_view, _copy_view),
             (Mtl.Buffer, _reduce_buffer, _copy_buffer),
