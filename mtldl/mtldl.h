@@ -23,6 +23,8 @@
 #include "mtl-dlpack.h"
 #include "mtl-tensor-variant.h"
 #include "mtl-tensor-connection.h"
+#include "mtl-exported-tensor.h"
+#include "mtl-tensor-proxy.h"
 #include "mtl-tensor-file-entry.h"
 #include "mtl-tensor-file.h"
 #include "mtl-tensor-file-builder.h"

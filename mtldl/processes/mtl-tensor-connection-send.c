@@ -94,16 +94,6 @@ allocate_like (MtlTensorConnection  *self,
   return copy;
 }
 
-static gboolean
-is_sent_in_place (MtlStridedView *view)
-{
-  gint64 byte;
-  guint bit;
-
-  mtl_layout_get_first_byte (&view->layout, &byte, &bit);
-  return mtl_memory_get_shared_pages (view->memory) != NULL && bit == 0;
-}
-
 /* Copies elements that are too many for a message, where they lie in the connection's memory. */
 static MtlStridedView *
 copy_to_shared (MtlTensorConnection  *self,
@@ -123,7 +113,7 @@ copy_to_shared (MtlTensorConnection  *self,
 static gboolean
 needs_copy (MtlStridedView *view)
 {
-  return !is_sent_in_place (view) && !mtl_tensor_fits_inline (view);
+  return !mtl_tensor_is_sent_in_place (view) && !mtl_tensor_fits_inline (view);
 }
 
 /* Elements that the host cannot reach are copied to it. */
@@ -229,7 +219,7 @@ prepare (MtlTensorConnection  *self,
       return copy != NULL && prepare_shared (self, copy, extras, error);
     }
 
-  if (is_sent_in_place (view))
+  if (mtl_tensor_is_sent_in_place (view))
     return mtl_memory_check_host_accessible (view->memory, error)
            && prepare_shared (self, view, extras, error);
 

@@ -52,6 +52,9 @@ MtlStridedView *mtl_sent_tensor_to_view (MtlSentTensor   *self,
 /* Errors about a peer's data say so. */
 void            mtl_error_blame_peer    (GError         **error);
 
+/* Checks if the descriptor of the memory leads to the elements. */
+gboolean        mtl_tensor_is_sent_in_place (MtlStridedView *view);
+
 /* Checks if the elements are few enough to be passed inside a description. */
 gboolean        mtl_tensor_fits_inline  (MtlStridedView  *view);
 

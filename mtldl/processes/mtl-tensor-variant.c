@@ -553,6 +553,16 @@ mtl_tensor_repeat_like (MtlStridedView *dense,
 }
 
 gboolean
+mtl_tensor_is_sent_in_place (MtlStridedView *view)
+{
+  gint64 byte;
+  guint bit;
+
+  mtl_layout_get_first_byte (&view->layout, &byte, &bit);
+  return mtl_memory_get_shared_pages (view->memory) != NULL && bit == 0;
+}
+
+gboolean
 mtl_tensor_fits_inline (MtlStridedView *view)
 {
   g_auto (MtlLayout) stored;

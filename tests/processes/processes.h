@@ -114,3 +114,40 @@ assert_same_elements (MtlStridedView *a,
                    mtl_strided_view_get_n_dims (b) * sizeof (gint64));
   g_assert_true (g_bytes_equal (a_bytes, b_bytes));
 }
+
+/* A view of drawn layout within memory with a border, all bits at random. */
+static inline MtlStridedView *
+draw_view (MtlStorageMode mode)
+{
+  static const MtlDType dtypes[] = { MTL_DTYPE_UINT8, MTL_DTYPE_FLOAT32, MTL_DTYPE_COMPLEX128,
+                                     MTL_DTYPE_BFLOAT16, MTL_DTYPE_FLOAT4_E2M1FN,
+                                     MTL_DTYPE_FLOAT6_E2M3FN, MTL_DTYPE_INT64, MTL_DTYPE_BOOL };
+  const DrawnAxes axes = { .stepped = 40, .max_step = 3, .apart = 30, .max_gap = 3,
+                           .backwards = 30, .repeated = 20 };
+  MtlDType dtype = dtypes[pick (0, G_N_ELEMENTS (dtypes) - 1)];
+  gsize n_dims = pick (0, 6);
+  gint64 shape[MAX_DRAWN_DIMS], strides[MAX_DRAWN_DIMS], low, high;
+  guint bits = mtl_dtype_get_bits (dtype);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) layout = NULL;
+  g_autoptr (MtlBuffer) buffer = NULL;
+  gint64 before, volume = 1;
+  MtlStridedView *view;
+
+  /* The largest elements have 16 bytes, and 65536 bytes are sent in a message. */
+  for (gsize i = 0; i < n_dims; i++)
+    {
+      shape[i] = pick (happens (5) ? 0 : 1, MIN (5, 65536 / 16 / MAX (volume, 1)));
+      volume *= shape[i];
+    }
+  draw_strides (&axes, n_dims, shape, strides);
+  get_offset_bounds (n_dims, shape, strides, &low, &high);
+  before = (-low * bits + 7) / 8 + pick (0, 40);
+  buffer = new_buffer (NULL, before + (high + 1) * bits / 8 + 16, mode);
+  fill_at_random (mtl_buffer_get_contents (buffer), mtl_buffer_get_size (buffer));
+  layout = mtl_strided_layout_new (shape, n_dims, strides, n_dims, bits, &error);
+  g_assert_no_error (error);
+  view = mtl_strided_view_new (buffer, layout, dtype, before, &error);
+  g_assert_no_error (error);
+  return view;
+}
