@@ -247,7 +247,7 @@ iterate_all (void)
     ;
 }
 
-/* What GDBus frees later, in the thread of its own, too. */
+/* Waits for objects that GDBus frees later, in the thread of its own, too. */
 static inline void
 await_finalized (gpointer object)
 {
