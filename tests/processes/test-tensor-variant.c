@@ -88,6 +88,78 @@ test_drawn_layouts (void)
   g_assert_cmpuint (count_mappings (), ==, 0);
 }
 
+/* As many dimensions as a layout has, which needs memory for them, and one more. */
+static void
+test_many_dims (void)
+{
+  g_autoptr (GString) text = g_string_new ("(<@ay [1]>, uint64 0, byte 1, byte 8, uint16 1, [");
+  g_autoptr (GVariant) variant = NULL;
+  gint64 shape[64];
+
+  for (int i = 0; i < 64; i++)
+    shape[i] = i % 8 == 0 ? 2 : 1;
+  for (int is_shared = 0; is_shared < 2; is_shared++)
+    {
+      g_autoptr (MtlStridedView) view =
+        is_shared ? zeros_for_others (MTL_DTYPE_INT16, shape, 64) : host_zeros (MTL_DTYPE_INT16,
+                                                                                shape, 64);
+      g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
+      g_autoptr (GVariant) described = to_variant (view, fds);
+      g_autoptr (MtlStridedView) received = from_variant (described, fds);
+
+      assert_same_elements (view, received);
+    }
+
+  for (int k = 0; k < 2; k++)
+    {
+      for (int i = 0; i < 65; i++)
+        g_string_append (text, i == 0 ? "int64 1" : ", 1");
+      g_string_append (text, k == 0 ? "], [" : "], @a{sv} {})");
+    }
+  variant = g_variant_ref_sink (g_variant_new_parsed (text->str));
+  assert_fails (mtl_strided_view_new_from_variant_fds (variant, NULL, &error),
+                MTL_ERROR_INVALID_DATA, "65 & 64");
+}
+
+/* Elements in a description are read-only, wherever they lie there. */
+static void
+test_places (void)
+{
+  for (guint64 offset = 0; offset <= 16; offset++)
+    {
+      g_autoptr (GVariant) variant = g_variant_ref_sink (g_variant_new_parsed (
+          "(<@ay [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]>, %t, byte 1, "
+          "byte 8, uint16 1, [int64 3], [int64 1], @a{sv} {})", offset));
+      g_autoptr (GVariant) passed = pass (variant);
+      g_autoptr (MtlStridedView) view = from_variant (passed, NULL);
+
+      assert_elements (view, offset, offset + 1, offset + 2);
+    }
+}
+
+/* Text that is none is not taken for another one. */
+static void
+test_not_normal (void)
+{
+  g_autoptr (GVariant) whole = g_variant_ref_sink (g_variant_new_parsed (
+      "(<@ay [1]>, uint64 0, byte 1, byte 8, uint16 1, [int64 1], [int64 1], {'name': <'frame'>})"));
+  gsize size = g_variant_get_size (whole);
+  g_autofree guint8 *data = g_malloc (size);
+  g_autofree char *value = g_strdup_printf ("%" G_GSIZE_FORMAT, size);
+  g_autoptr (GVariant) variant = NULL;
+  guint8 *text;
+
+  g_variant_store (whole, data);
+  text = memmem (data, size, "frame", 5);
+  g_assert_nonnull (text);
+  text[0] = 0xff;
+  variant = g_variant_ref_sink (
+      g_variant_new_from_data (G_VARIANT_TYPE (MTL_TENSOR_VARIANT_TYPE_STRING), data, size, FALSE,
+                               NULL, NULL));
+  assert_fails (mtl_strided_view_new_from_variant_fds (variant, NULL, &error),
+                MTL_ERROR_INVALID_DATA, value);
+}
+
 /* Elements that are repeated travel once. */
 static void
 test_repeated (void)
@@ -153,9 +225,10 @@ test_limit (void)
   g_autoptr (MtlStridedView) large = host_zeros (MTL_DTYPE_UINT8, DIMS (MAX_INLINE + 1));
   g_autoptr (MtlStridedView) shared = zeros_for_others (MTL_DTYPE_UINT8, DIMS (MAX_INLINE + 1));
   g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
-  g_autoptr (GVariant) variant = to_variant (fits, fds);
-  g_autoptr (GVariant) by_fd = to_variant (shared, fds);
 
+  g_variant_unref (to_variant (fits, fds));
+  g_assert_cmpint (g_unix_fd_list_get_length (fds), ==, 0);
+  g_variant_unref (to_variant (shared, fds));
   g_assert_cmpint (g_unix_fd_list_get_length (fds), ==, 1);
   assert_fails (mtl_strided_view_to_variant (large, fds, NULL, &error), MTL_ERROR_NEEDS_COPY,
                 "65537 & 65536 & interprocess");
@@ -575,6 +648,9 @@ main (int   argc,
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/tensor-variant/drawn-layouts", test_drawn_layouts);
+  g_test_add_func ("/tensor-variant/many-dims", test_many_dims);
+  g_test_add_func ("/tensor-variant/places", test_places);
+  g_test_add_func ("/tensor-variant/not-normal", test_not_normal);
   g_test_add_func ("/tensor-variant/repeated", test_repeated);
   g_test_add_func ("/tensor-variant/lanes-and-padding", test_lanes_and_padding);
   g_test_add_func ("/tensor-variant/limit", test_limit);

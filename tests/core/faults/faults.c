@@ -14,23 +14,25 @@
 #include <sys/socket.h>
 #include <sys/vfs.h>
 
-static const Fault *armed; /* NULL for none */
+static int armed_calls;     /* atomic: FaultCalls */
+static int armed_code;
 static guint32 file_system; /* 0 for the one that it is */
-static int n_before;       /* calls of its that do as they are told, before one does not; atomic */
+static int n_before;        /* atomic: calls of the fault's that succeed before one does not */
 
 void
 faults_arm (const Fault *fault,
             guint        n)
 {
-  n_before = n;
-  armed = fault;
+  armed_code = fault->code;
+  g_atomic_int_set (&n_before, n);
+  g_atomic_int_set (&armed_calls, fault->calls);
 }
 
 gboolean
 faults_disarm (void)
 {
-  armed = NULL;
-  return n_before < 0;
+  g_atomic_int_set (&armed_calls, 0);
+  return g_atomic_int_get (&n_before) < 0;
 }
 
 void
@@ -42,7 +44,7 @@ faults_set_file_system (guint32 magic)
 static gboolean
 is_chosen (FaultCalls call)
 {
-  return armed != NULL && (armed->calls & call) != 0 && g_atomic_int_add (&n_before, -1) == 0;
+  return (g_atomic_int_get (&armed_calls) & call) != 0 && g_atomic_int_add (&n_before, -1) == 0;
 }
 
 /* Sets errno if the call is to fail. */
@@ -52,7 +54,7 @@ fails (FaultCalls call)
   if (!is_chosen (call))
     return FALSE;
 
-  errno = armed->code;
+  errno = armed_code;
   return TRUE;
 }
 
@@ -78,7 +80,7 @@ fails (FaultCalls call)
   { \
     if (fails (call)) \
       { \
-        if (armed->code != 0) \
+        if (armed_code != 0) \
           return -1; \
         size = (size + 1) / 2; \
       } \
@@ -254,7 +256,7 @@ __wrap_sendmsg (int                  fd,
   g_assert_cmpuint (message->msg_iovlen, <=, G_N_ELEMENTS (parts));
   if (fails (FAULT_SENDMSG))
     {
-      if (armed->code != 0)
+      if (armed_code != 0)
         return -1;
       shorten (&copy, parts);
     }
@@ -272,7 +274,7 @@ __wrap_recvmsg (int            fd,
   g_assert_cmpuint (message->msg_iovlen, <=, G_N_ELEMENTS (parts));
   if (fails (FAULT_RECVMSG))
     {
-      if (armed->code != 0)
+      if (armed_code != 0)
         return -1;
       shorten (message, parts);
     }

@@ -165,6 +165,32 @@ DONE (connection_send_copied, send_view (f, f->large, FALSE, error))
 DONE (connection_send_async, send_view (f, f->view, TRUE, error))
 OBJECT (connection_receive, receive_view (f, FALSE, error))
 OBJECT (connection_receive_async, receive_view (f, TRUE, error))
+OBJECT (exported_tensor_new, mtl_exported_tensor_new (f->view, MTL_TENSOR_PEER_FLAGS_NONE))
+DONE (exported_tensor_export, export_another (f, error))
+DONE (exported_tensor_announce_change,
+      mtl_exported_tensor_announce_change (f->exported, "1:3", error))
+OBJECT (proxy_new, mtl_tensor_proxy_new (f->peers.caller, NULL, OBJECT_PATH))
+DONE (proxy_copy_from,
+      settle (f, mtl_tensor_proxy_copy_from (f->proxy, f->view, "...", NULL, error)))
+DONE (proxy_copy_from_async,
+      (mtl_tensor_proxy_copy_from_async (f->proxy, f->view, "...", NULL, take_result, f),
+       settle (f, mtl_tensor_proxy_copy_from_finish (f->proxy, wait_for_result (f), error))))
+OBJECT (proxy_fetch_layout,
+        settle_object (f, mtl_tensor_proxy_fetch_layout (f->proxy, NULL, NULL, NULL, error)))
+OBJECT (proxy_fetch_layout_async,
+        (mtl_tensor_proxy_fetch_layout_async (f->proxy, NULL, take_result, f),
+         settle_object (f, mtl_tensor_proxy_fetch_layout_finish (f->proxy, wait_for_result (f),
+                                                                 NULL, NULL, error))))
+OBJECT (proxy_fetch_view,
+        settle_object (f, mtl_tensor_proxy_fetch_view (f->proxy, NULL, error)))
+OBJECT (proxy_fetch_view_async,
+        (mtl_tensor_proxy_fetch_view_async (f->proxy, NULL, take_result, f),
+         settle_object (f, mtl_tensor_proxy_fetch_view_finish (f->proxy, wait_for_result (f),
+                                                               error))))
+DONE (proxy_put, settle (f, mtl_tensor_proxy_put (f->proxy, f->view, f->extras, NULL, error)))
+DONE (proxy_put_async,
+      (mtl_tensor_proxy_put_async (f->proxy, f->view, f->extras, NULL, take_result, f),
+       settle (f, mtl_tensor_proxy_put_finish (f->proxy, wait_for_result (f), error))))
 
 /* Other views of the same memory */
 OBJECT (view_as_read_only, mtl_strided_view_as_read_only (f->view))

@@ -3,11 +3,14 @@
 /* Each allocation of each public function fails, one after another: that is an error and no
  * result, and the arguments are as before. */
 
+/* memfd_create() */
+#define _GNU_SOURCE
+
 #include "faults.h"
 
 #include <errno.h>
-#include <gio/gunixfdlist.h>
 
+#include "../../processes/dbus-peers.h"
 #include "dlpack-producer.h"
 #include "mtl-strided-view-private.h"
 #include "test-device.h"
@@ -66,6 +69,9 @@ typedef struct
   GUnixFDList *fds;        /* those of the description */
   GVariant *description;   /* describes shared */
   GVariant *extras;
+  Peers peers;             /* on D-Bus */
+  MtlExportedTensor *exported;
+  MtlTensorProxy *proxy;
 
   GAsyncResult *result;
   gsize n;
@@ -341,6 +347,48 @@ receive_view (Fixture   *f,
   view = mtl_tensor_connection_receive_finish (connection, wait_for_result (f), &extras, error);
   wait_until_unused (f, connection);
   return view;
+}
+
+static gboolean
+set_flag (gpointer flag)
+{
+  g_atomic_int_set ((int *) flag, TRUE);
+  return G_SOURCE_REMOVE;
+}
+
+/* The thread of the exporter may still go on after its reply. */
+static gboolean
+settle (Fixture  *f,
+        gboolean  is_done)
+{
+  int is_settled = FALSE;
+
+  g_clear_object (&f->result);
+  invoke (&f->peers, set_flag, &is_settled);
+  while (!g_atomic_int_get (&is_settled))
+    g_usleep (100);
+  return is_done;
+}
+
+static gpointer
+settle_object (Fixture  *f,
+               gpointer  object)
+{
+  settle (f, TRUE);
+  return object;
+}
+
+static gboolean
+export_another (Fixture  *f,
+                GError  **error)
+{
+  g_autoptr (MtlExportedTensor) tensor =
+    mtl_exported_tensor_new (f->view, MTL_TENSOR_PEER_FLAGS_NONE);
+  gboolean is_exported =
+    mtl_exported_tensor_export (tensor, f->peers.caller, OBJECT_PATH, error);
+
+  end_export (g_steal_pointer (&tensor));
+  return is_exported;
 }
 
 /* --- The table of cases */
@@ -622,6 +670,31 @@ set_up_shared (Fixture *f)
   f->extras = g_variant_ref_sink (g_variant_new_parsed ("{'name': <'x'>}"));
 }
 
+static gboolean
+take_put (MtlExportedTensor *exported,
+          MtlStridedView    *view,
+          GVariant          *extras,
+          gpointer           data)
+{
+  return TRUE;
+}
+
+static void
+set_up_dbus (Fixture *f)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view =
+    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT32, DIMS (4, 6),
+                                MTL_STORAGE_MODE_HOST, &error);
+
+  g_assert_no_error (error);
+  set_up_peers (&f->peers, GINT_TO_POINTER (BY_SOCKET));
+  f->exported = export_view (&f->peers, view, MTL_TENSOR_PEER_FLAGS_NONE);
+  mtl_exported_tensor_set_writable (f->exported, TRUE);
+  g_signal_connect (f->exported, "put", G_CALLBACK (take_put), NULL);
+  f->proxy = make_proxy (&f->peers);
+}
+
 /* Takes the view, of shape (4, 6). */
 static void
 set_up (Fixture        *f,
@@ -684,6 +757,7 @@ set_up (Fixture        *f,
   g_assert_no_error (error);
   producer_init (&f->producer);
   set_up_shared (f);
+  set_up_dbus (f);
 }
 
 static void
@@ -709,6 +783,8 @@ tear_down (Fixture *f)
   g_object_unref (f->large);
   g_object_unref (f->statistics);
   g_object_unref (f->dense);
+  g_object_unref (f->proxy);
+  end_export (f->exported);
   g_object_unref (f->shared);
   close (f->fd);
   g_object_unref (f->fds);
@@ -722,6 +798,7 @@ tear_down (Fixture *f)
   g_object_unref (f->builder);
   g_object_unref (f->target);
   g_object_unref (f->index);
+  tear_down_peers (&f->peers, NULL);
 }
 
 /* Names with escapes, and metadata, that need memory of their own. */

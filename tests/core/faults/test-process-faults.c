@@ -330,13 +330,14 @@ test_from_unaligned_variant (void)
 /* --- Connections */
 
 static MtlTensorConnection *
-connect_fd (int fd)
+connect_fd (int                fd,
+            MtlTensorPeerFlags flags)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GSocket) socket = g_socket_new_from_fd (fd, &error);
 
   g_assert_no_error (error);
-  return mtl_tensor_connection_new (socket, MTL_TENSOR_PEER_FLAGS_NONE);
+  return mtl_tensor_connection_new (socket, flags);
 }
 
 typedef enum
@@ -466,8 +467,8 @@ run_connection (gpointer   data,
   int fds[2];
 
   g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
-  here = connect_fd (fds[0]);
-  there = connect_fd (fds[1]);
+  here = connect_fd (fds[0], MTL_TENSOR_PEER_FLAGS_NONE);
+  there = connect_fd (fds[1], MTL_TENSOR_PEER_FLAGS_NONE);
   for (int i = 0; i < 3 && is_done; i++)
     is_done = pass (self, here, there, error);
 
@@ -546,7 +547,8 @@ test_async (void)
                                       TRUE }, 120);
 }
 
-/* A peer of another user, as the system tells the connection of it. */
+/* A peer of another user, as the system says: each call is refused. Connections that allow all users
+ * do not ask. */
 static void
 test_user (void)
 {
@@ -554,25 +556,37 @@ test_user (void)
   g_autoptr (MtlTensorConnection) here = NULL;
   g_autoptr (MtlTensorConnection) there = NULL;
   g_autoptr (MtlStridedView) view = new_view (7, MTL_STORAGE_MODE_HOST);
+  g_autoptr (MtlStridedView) received = NULL;
   g_autofree char *users = g_strdup_printf ("%u & %u", geteuid (), geteuid () + 1);
   int fds[2];
 
   g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
-  here = connect_fd (fds[0]);
-  there = connect_fd (fds[1]);
-  for (int i = 0; i < 2; i++)
+  here = connect_fd (fds[0], MTL_TENSOR_PEER_FLAGS_NONE);
+  there = connect_fd (fds[1], MTL_TENSOR_PEER_FLAGS_NONE);
+  for (int i = 0; i < 4; i++)
     {
       GError *error = NULL;
 
       /* The first call asks for the peer's, the second for the own. */
       faults_arm (&fault, 1);
-      if (i == 0)
+      if (i % 2 == 0)
         g_assert_false (mtl_tensor_connection_send (here, view, NULL, NULL, &error));
       else
         g_assert_null (mtl_tensor_connection_receive (there, NULL, NULL, &error));
       g_assert_true (faults_disarm ());
       assert_failed_with (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED, users);
     }
+
+  g_clear_object (&there);
+  g_clear_object (&here);
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
+  here = connect_fd (fds[0], MTL_TENSOR_PEER_FLAGS_ALLOW_OTHER_USERS);
+  there = connect_fd (fds[1], MTL_TENSOR_PEER_FLAGS_ALLOW_OTHER_USERS);
+  faults_arm (&fault, 0);
+  g_assert_true (mtl_tensor_connection_send (here, view, NULL, NULL, NULL));
+  received = mtl_tensor_connection_receive (there, NULL, NULL, NULL);
+  g_assert_false (faults_disarm ());
+  assert_received (received);
 }
 
 int
