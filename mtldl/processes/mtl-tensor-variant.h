@@ -11,7 +11,7 @@
 G_BEGIN_DECLS
 
 /**
- * MTL_TENSOR_VARIANT_TYPE_STRING: (value "(vtyyqaxaxa{sv})")
+ * MTL_TENSOR_VARIANT_TYPE_STRING:
  *
  * The type of a [struct@GLib.Variant] that describes a tensor: its memory, byte
  * offset, element type, lanes, shape, strides, and extras.
