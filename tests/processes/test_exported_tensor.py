@@ -186,6 +186,29 @@ def test_calls_are_awaited(matrix):
         asyncio.run(call(*pair))
 
 
+def test_calls_have_callbacks(matrix):
+    results = []
+
+    def ready(_, result):
+        results.append(result)
+
+    def result_of(begin, *arguments):
+        begin(*arguments, None, ready)
+        wait_for(lambda: results)
+        return results.pop()
+
+    with Exporter(matrix) as (tensor, proxy):
+        tensor.connect("put", lambda *_: True)
+        fetched = proxy.fetch_view_finish(result_of(proxy.fetch_view_async))
+        assert fetched.shape == (40, 60)
+        layout, dtype, read_only = proxy.fetch_layout_finish(result_of(proxy.fetch_layout_async))
+        assert (layout.shape, dtype, read_only) == ((40, 60), Mtl.DType.FLOAT32, True)
+        assert proxy.put_finish(result_of(proxy.put_async, matrix, None))
+        tensor.set_writable(True)
+        assert proxy.copy_from_finish(result_of(proxy.copy_from_async, [7], "1"))
+    assert elements(matrix).sum() == 7 * 60
+
+
 def test_without_a_tensor_calls_are_errors(matrix):
     with Exporter(matrix) as (tensor, proxy):
         tensor.unexport()

@@ -165,6 +165,27 @@ DONE (connection_send_copied, send_view (f, f->large, FALSE, error))
 DONE (connection_send_async, send_view (f, f->view, TRUE, error))
 OBJECT (connection_receive, receive_view (f, FALSE, error))
 OBJECT (connection_receive_async, receive_view (f, TRUE, error))
+OBJECT (exported_tensor_new, mtl_exported_tensor_new (f->view, MTL_TENSOR_PEER_FLAGS_NONE))
+DONE (exported_tensor_export, export_view (f, error))
+OBJECT (proxy_new, mtl_tensor_proxy_new (get_caller (), NULL, "/tensor"))
+OBJECT (proxy_fetch_view, mtl_tensor_proxy_fetch_view (f->proxy, NULL, error))
+OBJECT (proxy_fetch_view_async,
+        (mtl_tensor_proxy_fetch_view_async (f->proxy, NULL, take_result, f),
+         mtl_tensor_proxy_fetch_view_finish (f->proxy, wait_for_result (f), error)))
+OBJECT (proxy_fetch_layout, mtl_tensor_proxy_fetch_layout (f->proxy, NULL, NULL, NULL, error))
+OBJECT (proxy_fetch_layout_async,
+        (mtl_tensor_proxy_fetch_layout_async (f->proxy, NULL, take_result, f),
+         mtl_tensor_proxy_fetch_layout_finish (f->proxy, wait_for_result (f), NULL, NULL, error)))
+DONE (proxy_put, mtl_tensor_proxy_put (f->proxy, f->view, f->extras, NULL, error))
+DONE (proxy_put_shared, mtl_tensor_proxy_put (f->proxy, f->shared, NULL, NULL, error))
+DONE (proxy_put_copied, mtl_tensor_proxy_put (f->proxy, f->large, NULL, NULL, error))
+DONE (proxy_put_async,
+      (mtl_tensor_proxy_put_async (f->proxy, f->large, NULL, NULL, take_result, f),
+       mtl_tensor_proxy_put_finish (f->proxy, wait_for_result (f), error)))
+DONE (proxy_copy_from, mtl_tensor_proxy_copy_from (f->proxy, f->view, "0", NULL, error))
+DONE (proxy_copy_from_async,
+      (mtl_tensor_proxy_copy_from_async (f->proxy, f->view, "0", NULL, take_result, f),
+       mtl_tensor_proxy_copy_from_finish (f->proxy, wait_for_result (f), error)))
 
 /* Other views of the same memory */
 OBJECT (view_as_read_only, mtl_strided_view_as_read_only (f->view))

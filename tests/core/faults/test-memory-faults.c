@@ -66,6 +66,7 @@ typedef struct
   GUnixFDList *fds;        /* those of the description */
   GVariant *description;   /* describes shared */
   GVariant *extras;
+  MtlTensorProxy *proxy;   /* the object at the other end shows shared */
 
   GAsyncResult *result;
   gsize n;
@@ -341,6 +342,129 @@ receive_view (Fixture   *f,
   view = mtl_tensor_connection_receive_finish (connection, wait_for_result (f), &extras, error);
   wait_until_unused (f, connection);
   return view;
+}
+
+/* An object on a connection, which GDBus answers for without a line of the library. */
+
+static struct
+{
+  GDBusConnection *caller;
+  GDBusConnection *answering;
+  GVariant *description;
+  GUnixFDList *fds;
+} service;
+
+static GVariant *
+make_reply (const char *method)
+{
+  if (strcmp (method, "Get") == 0)
+    return g_variant_new_tuple (&service.description, 1);
+  if (strcmp (method, "GetAll") == 0)
+    return g_variant_new_parsed ("({'Shape': <[int64 4, 6]>, 'Strides': <[int64 6, 1]>,"
+                                 " 'Dtype': <'int16'>, 'ReadOnly': <true>},)");
+  return g_variant_new_tuple (NULL, 0);
+}
+
+static GDBusMessage *
+answer_call (GDBusConnection *connection,
+             GDBusMessage    *call,
+             gboolean         is_incoming,
+             gpointer         data)
+{
+  g_autoptr (GDBusMessage) reply = NULL;
+  const char *method = g_dbus_message_get_member (call);
+
+  if (!is_incoming || g_dbus_message_get_message_type (call) != G_DBUS_MESSAGE_TYPE_METHOD_CALL)
+    return call;
+
+  reply = g_dbus_message_new_method_reply (call);
+  g_dbus_message_set_body (reply, make_reply (method));
+  if (strcmp (method, "Get") == 0)
+    g_dbus_message_set_unix_fd_list (reply, service.fds);
+  g_dbus_connection_send_message (connection, reply, G_DBUS_SEND_MESSAGE_FLAGS_NONE, NULL, NULL);
+  g_object_unref (call);
+  return NULL;
+}
+
+static GIOStream *
+make_stream (int fd)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GSocket) socket = g_socket_new_from_fd (fd, &error);
+
+  g_assert_no_error (error);
+  return G_IO_STREAM (g_socket_connection_factory_create_connection (socket));
+}
+
+static void
+take_answering (GObject      *source,
+                GAsyncResult *result,
+                gpointer      data)
+{
+  g_autoptr (GError) error = NULL;
+
+  service.answering = g_dbus_connection_new_finish (result, &error);
+  g_assert_no_error (error);
+}
+
+static void
+take_caller (GObject      *source,
+             GAsyncResult *result,
+             gpointer      data)
+{
+  g_autoptr (GError) error = NULL;
+
+  service.caller = g_dbus_connection_new_finish (result, &error);
+  g_assert_no_error (error);
+}
+
+static GDBusConnection *
+get_caller (void)
+{
+  g_autofree char *guid = g_dbus_generate_guid ();
+  g_autoptr (GIOStream) stream = NULL;
+  g_autoptr (GIOStream) other_stream = NULL;
+  int fds[2];
+
+  if (service.caller != NULL)
+    return service.caller;
+
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM, 0, fds), ==, 0);
+  stream = make_stream (fds[0]);
+  other_stream = make_stream (fds[1]);
+  g_dbus_connection_new (stream, guid, G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_SERVER, NULL, NULL,
+                         take_answering, NULL);
+  g_dbus_connection_new (other_stream, NULL, G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT, NULL,
+                         NULL, take_caller, NULL);
+  while (service.caller == NULL || service.answering == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_dbus_connection_add_filter (service.answering, answer_call, NULL, NULL);
+  return service.caller;
+}
+
+static void
+set_flag (gpointer  flag,
+          GObject  *object)
+{
+  *(gboolean *) flag = TRUE;
+}
+
+/* GDBus lets go of the object later. */
+static gboolean
+export_view (Fixture  *f,
+             GError  **error)
+{
+  MtlExportedTensor *tensor = mtl_exported_tensor_new (f->view, MTL_TENSOR_PEER_FLAGS_NONE);
+  gboolean is_done, is_finalized = FALSE;
+
+  is_done = mtl_exported_tensor_export (tensor, get_caller (), "/tensor", error)
+            && mtl_exported_tensor_announce_change (tensor, "1:3", error);
+  mtl_exported_tensor_unexport (tensor, NULL);
+  g_object_weak_ref (G_OBJECT (tensor), set_flag, &is_finalized);
+  g_object_unref (tensor);
+  while (!is_finalized)
+    g_main_context_iteration (NULL, TRUE);
+  return is_done;
 }
 
 /* --- The table of cases */
@@ -620,6 +744,9 @@ set_up_shared (Fixture *f)
   f->description = mtl_strided_view_to_variant (f->shared, f->fds, NULL, &error);
   g_assert_no_error (error);
   f->extras = g_variant_ref_sink (g_variant_new_parsed ("{'name': <'x'>}"));
+  f->proxy = mtl_tensor_proxy_new (get_caller (), NULL, "/tensor");
+  service.description = f->description;
+  service.fds = f->fds;
 }
 
 /* Takes the view, of shape (4, 6). */
@@ -710,6 +837,7 @@ tear_down (Fixture *f)
   g_object_unref (f->statistics);
   g_object_unref (f->dense);
   g_object_unref (f->shared);
+  g_object_unref (f->proxy);
   close (f->fd);
   g_object_unref (f->fds);
   g_variant_unref (f->description);
