@@ -6,7 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* Who calls an object: processes of this user may, others may not. Used in one main context. */
+/* The processes that call an object: those of this user may, and others may not. Used in one main
+ * context. */
 typedef struct _MtlDBusCallers MtlDBusCallers;
 
 /* A structure for a call that is waiting begins with this one. */

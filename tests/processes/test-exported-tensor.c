@@ -298,7 +298,7 @@ on_written (MtlExportedTensor *tensor,
 typedef struct
 {
   const char *region;
-  gsize n_dims; /* of the source */
+  gsize n_dims; /* the source's */
   gint64 shape[3];
 } Region;
 
