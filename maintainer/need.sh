@@ -20,7 +20,7 @@ double_packages=(clang libgnustep-base-dev)
 test_packages=(g++ gstreamer1.0-plugins-base gstreamer1.0-plugins-good python3-gst-1.0
                python3-gi-cairo python3-numpy python3-pytest python3-pytest-xdist
                python-matplotlib-data git man-db xvfb zsh fish locales clang libgnustep-base-dev
-               libopenmpi-dev openmpi-bin libmpich-dev mpich)
+               dbus-daemon libopenmpi-dev openmpi-bin libmpich-dev mpich)
 viewer_packages=(xvfb xdotool gir1.2-adw-1 gir1.2-atspi-2.0 at-spi2-core dbus-daemon libglib2.0-bin
                  desktop-file-utils appstream shared-mime-info)
 

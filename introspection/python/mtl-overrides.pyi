@@ -295,6 +295,15 @@ class StridedView:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         """Closes the view. Raises BufferError if it is in use, unless the block has failed."""
 
+class ExportedTensor:
+    def __init__(self, view: Any, flags: TensorPeerFlags = ..., *, writable: bool = ...) -> None:
+        """Creates an object for a view, or for anything else that asview() takes."""
+    @staticmethod
+    def new(view: Any, flags: TensorPeerFlags) -> ExportedTensor:
+        """Creates an object for a view."""
+    def set_view(self, view: Any) -> None:
+        """Sets the view that other processes get from now on, and announces the change."""
+
 class TensorConnection:
     def __init__(self, socket: Gio.Socket | _HasFileno, flags: TensorPeerFlags = ..., *,
                  max_views: int = ..., max_bytes: int = ...) -> None:
@@ -383,6 +392,26 @@ class TensorFileEntry:
         """The exception that loading the tensor raises, as it cannot be loaded; None if it can."""
     @property
     def nbytes(self) -> int: ...
+
+class TensorProxy:
+    def __init__(self, connection: Gio.DBusConnection, bus_name: str | None,
+                 object_path: str) -> None:
+        """Creates a proxy for a tensor that another process exports."""
+    def put(self, view: Any, extras: _Extras | None, cancellable: Gio.Cancellable | None) -> bool:
+        """Offers a view, or anything else that asview() takes, to the other process, with
+        entries of numbers, text, bytes, lists and dictionaries."""
+    def put_async(self, view: Any, extras: _Extras | None, cancellable: Gio.Cancellable | None,
+                  callback: Callable[..., object] | None,
+                  *user_data: object) -> Awaitable[bool]:
+        """Does the same as put(): awaited, or with a callback."""
+    def copy_from(self, source: Any, region: str | None,
+                  cancellable: Gio.Cancellable | None) -> bool:
+        """Copies elements into the tensor of the other process, or into a region of it."""
+    def copy_from_async(self, source: Any, region: str | None,
+                        cancellable: Gio.Cancellable | None,
+                        callback: Callable[..., object] | None,
+                        *user_data: object) -> Awaitable[bool]:
+        """Does the same as copy_from(): awaited, or with a callback."""
 
 class TensorFileBuilder:
     def add(self, name: str, view: Any) -> bool:

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* The callers of an object: processes of this user may call it, others may not. Used in one main
+/* The processes that call an object: those of this user may, and others may not. Used in one main
  * context. */
 typedef struct _MtlDBusCallers MtlDBusCallers;
 

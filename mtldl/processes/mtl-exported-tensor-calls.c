@@ -211,7 +211,7 @@ reply_unexported (Call *call)
                                   call->export->object_path));
 }
 
-/* Calls are only cancelled if the tensor is no longer exported. */
+/* A call is only cancelled by the end of the export. */
 static void
 reply_error_or_unexported (Call   *call,
                            GError *error)

@@ -32,7 +32,7 @@ struct _MtlExportedTensor
   MtlStridedView *view;
   gboolean writable;
   MtlStridedView *copy; /* a copy of the view for messages, or NULL */
-  guint64 generation;   /* that the copy has, if there is one */
+  guint64 generation;   /* grows with each change, after which there is no copy */
   guint64 serial;
   GPtrArray *exports;
   MtlDBusCalls calls;   /* those that are answered one after another */

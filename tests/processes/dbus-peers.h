@@ -247,7 +247,7 @@ iterate_all (void)
     ;
 }
 
-/* Waits for objects that GDBus frees later, in the thread of its own, too. */
+/* GDBus may let go of it later, in its own thread. */
 static inline void
 await_finalized (gpointer object)
 {

@@ -298,7 +298,7 @@ on_written (MtlExportedTensor *tensor,
 typedef struct
 {
   const char *region;
-  gsize n_dims; /* the source has so many */
+  gsize n_dims; /* the source's */
   gint64 shape[3];
 } Region;
 
