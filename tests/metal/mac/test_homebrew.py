@@ -20,6 +20,7 @@ DEPENDENCIES = {
     'gstreamer-1.0': 'gstreamer',
     'gstreamer-app-1.0': 'gstreamer',
     'gstreamer-analytics-1.0': 'gstreamer',
+    'gstreamer-allocators-1.0': 'gstreamer',
     'gstreamer-audio-1.0': 'gstreamer',
     'gstreamer-base-1.0': 'gstreamer',
     'gstreamer-video-1.0': 'gstreamer',
