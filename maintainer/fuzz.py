@@ -20,7 +20,7 @@ ROW = re.compile(r'\| (\S+) \| ([\d,]+) \|')
 # The longest input of each target.
 TARGETS = {'layout': 256, 'dlpack': 256, 'safetensors-header': 1024, 'safetensors-index': 512,
            'npy-header': 512, 'zip-directory': 1024, 'file-stream': 4096, 'tensor-file': 4096,
-           'gst-view': 256}
+           'tensor-message': 512, 'gst-view': 256}
 
 # A leaked GObject is only noticed if each has a memory block of its own.
 VARIABLES = {'G_SLICE': 'always-malloc', 'G_DEBUG': 'fatal-warnings',

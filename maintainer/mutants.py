@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """usage: ./run mutants [MUTANT…]: checks that the tests over the doubles of Metal and of CUDA's
-driver tell wrong code from right code.
+driver, and those of processes, tell wrong code from right code.
        ./run mutants --some N [SEED]: the same with N of the mutants, others at each call unless
 there is a SEED.
        ./run mutants --drawn N [SEED]: the same with N mistakes in the code for Metal that are drawn
@@ -50,8 +50,9 @@ SHARED_NAMES = {LIBRARY: "libmtldl-1.so.0"}
 
 @dataclass
 class Subject:
-    """A kind of device: the folders of its series, the build, and the tests. Those in C are given
-    by suite and name, with what may be wrong in them: themselves, if the list is empty."""
+    """A kind of device, or the processes: the folders of its series, the build, and the tests. Those
+    in C are given by suite and name, with what may be wrong in them: themselves, if the list is
+    empty."""
     name: str
     folders: list
     build: str
@@ -68,7 +69,11 @@ CUDA = Subject(
      ("own-cuda", r"cuda/test-cuda-plan[a-z-]*\.c$", []),
      ("cuda-double", r"cuda/double/tests/test-double-[a-z-]+\.c$", [DOUBLE])],
     "tests/cuda/test_*.py")
-SUBJECTS = [METAL, CUDA]
+PROCESSES = Subject(
+    "processes", ["tests/processes/mutants"], "",
+    [("c", r"processes/test-[a-z-]+\.c$", [LIBRARY]),
+     ("faults", r"core/faults/test-process-faults\.c$", [])])
+SUBJECTS = [METAL, CUDA, PROCESSES]
 
 
 class Mistake(Exception):
@@ -222,7 +227,7 @@ class Build:
                  for suite, name, uses in wanted
                  if f"mtldl:{suite}" in test["suite"] and re.match(name, test["name"])]
         if not tests:
-            raise Mistake("there are no tests over the double")
+            raise Mistake(f"there are no tests in {self.folder}")
         run(["ninja", *builds.files_needed_by([test for test, _ in tests], self.folder)],
             self.folder)
         for test, uses in tests:

@@ -14,12 +14,13 @@ build_packages=(
   libgdk-pixbuf-2.0-dev libgtk-4-dev gir1.2-gdkpixbuf-2.0 gir1.2-gtk-4.0
   libgstreamer-plugins-base1.0-dev gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
 )
-demo_packages=(python3-numpy python-matplotlib-data gstreamer1.0-plugins-base)
+demo_packages=(python3-numpy python-matplotlib-data gstreamer1.0-plugins-base xvfb)
 docs_packages=(gi-docgen)
 double_packages=(clang libgnustep-base-dev)
 test_packages=(g++ gstreamer1.0-plugins-base gstreamer1.0-plugins-good python3-gst-1.0
                python3-gi-cairo python3-numpy python3-pytest python3-pytest-xdist
-               python-matplotlib-data git man-db xvfb zsh fish locales clang libgnustep-base-dev)
+               python-matplotlib-data git man-db xvfb zsh fish locales clang libgnustep-base-dev
+               dbus-daemon libopenmpi-dev openmpi-bin libmpich-dev mpich)
 viewer_packages=(xvfb xdotool gir1.2-adw-1 gir1.2-atspi-2.0 at-spi2-core dbus-daemon libglib2.0-bin
                  desktop-file-utils appstream shared-mime-info)
 

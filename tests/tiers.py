@@ -26,7 +26,7 @@ REPORTS = BUILD / 'reports'
 QUICK, ALL, DEEP = range(3)
 
 # The folders here, which are areas. Those in the first line have tests that meson runs.
-ROOMS = set('core kernels files metal cuda bridges bindings viewer packaging docs '
+ROOMS = set('core kernels files processes metal cuda bridges bindings viewer packaging docs '
             'cli fuzz bench'.split())
 
 # The needs of checks: an empty text if they are met here.
@@ -235,11 +235,12 @@ def on_newer_debian(suite, *areas):
 # --- The checks
 
 # The suites of the tests that meson runs for every change.
-MESON_TESTS = ('structure source native c measuring gjs vala pixbuf gst gtk examples viewer '
+MESON_TESTS = ('structure source native c measuring gjs vala pixbuf gst gtk mpi examples viewer '
                'readme')
-MESON_ROOMS = 'core kernels files metal bridges bindings viewer packaging docs'
-PYTHON_TESTS = 'tests/core tests/kernels tests/files tests/metal tests/bindings/python tests/bench'
-PYTHON_ROOMS = f'core kernels files bindings bench{"" if MACOS else " metal"}'
+MESON_ROOMS = 'core kernels files processes metal bridges bindings viewer packaging docs'
+PYTHON_TESTS = ('tests/core tests/kernels tests/files tests/processes tests/metal '
+                'tests/bindings/python tests/bench')
+PYTHON_ROOMS = f'core kernels files processes bindings bench{"" if MACOS else " metal"}'
 # The places of pytest's tests. The other scripts in Python are meson's.
 PYTEST = [*PYTHON_TESTS.split(), 'tests/cuda', 'tests/files/corpus', 'tests/cli',
           'tests/bindings/peers', 'tests/bindings/clusters', 'tests/bindings/languages',
@@ -262,8 +263,9 @@ def files_of_python(name):
 # Tests in Python, by what they need or do.
 OF_PEERS = 'torch torch_video mpi hints'
 OF_PINNED_TYPES = 'small_floats small_integers convert random_conversions'
-IN_HOST_MEMORY = ('buffer_formats convert damaged_files fork hints mpi no_memory random_benchmark '
-                  'random_copies random_conversions random_peers small_floats small_integers')
+IN_HOST_MEMORY = ('buffer_formats connection_asyncio convert damaged_files fork hints mpi '
+                  'multiprocessing no_memory random_benchmark random_copies random_conversions '
+                  'random_peers small_floats small_integers tensor_connection')
 GIVEN_AND_TAKEN = ('random_peers exchange_api exchange_consumer exchange_import dlpack_export '
                    'dlpack_import dlpack_read_only dlpack_streams buffer buffer_flags '
                    'buffer_formats buffer_protocol')

@@ -4,6 +4,10 @@
 
 #include "mtl-gst-allocator-private.h"
 
+#include <gst/allocators/allocators.h>
+
+#include "mtl-gst-memory-private.h"
+
 /**
  * MtlGstAllocator:
  *
@@ -14,12 +18,19 @@
  * write is then in memory that the device can use, and
  * [func@MtlGst.memory_get_buffer] returns the buffer, without a copy.
  *
- * The memory of the buffers that [func@MtlGst.buffer_from_view] returns belongs
- * to an allocator of this class, too.
+ * The memory of the buffers that [func@MtlGst.buffer_from_view] makes has its
+ * [class@Mtl.Buffer], too.
  *
  * Parts of the memory, as made by [method@Gst.Memory.share] and
  * [method@Gst.Buffer.copy_region], share it and are read-only. A copy is made
- * on the allocator's device.
+ * on the allocator's device, or in GStreamer's own memory if the device has none
+ * left.
+ *
+ * With %MTL_STORAGE_MODE_INTERPROCESS, the memory has a file descriptor
+ * (`gst_is_fd_memory()`), by which unixfdsink passes it to other processes without
+ * a copy. They can only read it; here, elements write to it as to any other
+ * memory. New memory of this kind is expensive, and takes two descriptors, so use
+ * a [class@Gst.BufferPool].
  *
  * Memory may be freed on any thread.
  *
@@ -67,9 +78,6 @@ enum
 };
 
 static GParamSpec *properties[N_PROPS];
-
-/* The alignment that mtl_buffer_new() promises, as a mask. */
-#define BUFFER_ALIGN 63
 
 G_DEFINE_FINAL_TYPE (MtlGstAllocator, mtl_gst_allocator, GST_TYPE_ALLOCATOR)
 
@@ -150,46 +158,19 @@ share_memory (GstMemory *memory,
                      GST_MINI_OBJECT_FLAGS (parent) | GST_MINI_OBJECT_FLAG_LOCK_READONLY);
 }
 
-/* Both have the same parent. */
-static gboolean
-is_span (GstMemory *first,
-         GstMemory *second,
-         gsize     *offset)
-{
-  if (offset != NULL)
-    *offset = first->offset - first->parent->offset;
-
-  return first->offset + first->size == second->offset;
-}
-
 static GstMemory *
 mtl_gst_allocator_alloc (GstAllocator        *allocator,
                          gsize                size,
                          GstAllocationParams *params)
 {
   MtlGstAllocator *self = MTL_GST_ALLOCATOR (allocator);
-  const GstMemoryFlags zeroed = GST_MEMORY_FLAG_ZERO_PREFIXED | GST_MEMORY_FLAG_ZERO_PADDED;
-  const gsize align = params->align | BUFFER_ALIGN;
-  const gsize slack = align - BUFFER_ALIGN;
-  g_autoptr (MtlBuffer) buffer = NULL;
   g_autoptr (GError) error = NULL;
-  gsize max_size, total;
   guint8 *data;
+  g_autoptr (MtlBuffer) buffer =
+    mtl_gst_allocate (self->device, self->storage_mode, size, params, &data, &error);
+  gsize max_size, align;
+  GstMemory *memory;
 
-  if (!g_size_checked_add (&max_size, size, params->prefix)
-      || !g_size_checked_add (&max_size, max_size, params->padding)
-      || !g_size_checked_add (&total, max_size, slack))
-    {
-      GST_ERROR_OBJECT (self, "%" G_GSIZE_FORMAT " bytes with a prefix of %" G_GSIZE_FORMAT
-                        ", a padding of %" G_GSIZE_FORMAT " and an alignment of %" G_GSIZE_FORMAT
-                        " are too many", size, params->prefix, params->padding, align);
-      return NULL;
-    }
-
-  if ((params->flags & zeroed) != 0)
-    buffer = mtl_buffer_new (self->device, total, self->storage_mode, &error);
-  else
-    buffer = mtl_buffer_new_uninitialized (self->device, total, self->storage_mode, &error);
   if (buffer == NULL)
     {
       GST_ERROR_OBJECT (self, "%s", error->message);
@@ -203,10 +184,17 @@ mtl_gst_allocator_alloc (GstAllocator        *allocator,
       return NULL;
     }
 
-  data = mtl_buffer_get_contents (buffer);
-  data += -(guintptr) data & align;
-  return memory_new (self, NULL, buffer, data, max_size, align, params->prefix, size,
-                     params->flags);
+  max_size = size + params->prefix + params->padding;
+  align = params->align | MTL_GST_BUFFER_ALIGN;
+  if (!mtl_buffer_is_interprocess (buffer))
+    return memory_new (self, NULL, buffer, data, max_size, align, params->prefix, size,
+                       params->flags);
+
+  memory = mtl_gst_fd_memory_new (buffer, data, max_size, align, params->prefix, size,
+                                  params->flags, &error);
+  if (memory == NULL)
+    GST_ERROR_OBJECT (self, "%s", error->message);
+  return memory;
 }
 
 static void
@@ -287,7 +275,8 @@ mtl_gst_allocator_class_init (MtlGstAllocatorClass *klass)
    * MtlGstAllocator:device:
    *
    * The device, or %NULL for the default device, or for the host if
-   * [property@MtlGst.Allocator:storage-mode] is %MTL_STORAGE_MODE_HOST.
+   * [property@MtlGst.Allocator:storage-mode] is %MTL_STORAGE_MODE_HOST or
+   * %MTL_STORAGE_MODE_INTERPROCESS.
    *
    * Since: 1.0
    */
@@ -320,8 +309,9 @@ mtl_gst_allocator_init (MtlGstAllocator *self)
   allocator->mem_type = "MtlMemory";
   allocator->mem_map_full = map_memory;
   allocator->mem_unmap_full = unmap_memory;
+  allocator->mem_copy = mtl_gst_memory_copy;
   allocator->mem_share = share_memory;
-  allocator->mem_is_span = is_span;
+  allocator->mem_is_span = mtl_gst_memory_is_span;
 }
 
 static gpointer
@@ -335,21 +325,27 @@ new_for_views (gpointer data)
 }
 
 GstMemory *
-mtl_gst_memory_new (MtlBuffer *buffer,
-                    gpointer   data,
-                    gsize      size,
-                    gboolean   read_only)
+mtl_gst_memory_new (MtlBuffer  *buffer,
+                    gpointer    data,
+                    gsize       size,
+                    gboolean    read_only,
+                    GError    **error)
 {
   static GOnce once = G_ONCE_INIT;
+  const guint flags = read_only ? GST_MEMORY_FLAG_READONLY : 0;
+
+  if (mtl_buffer_is_interprocess (buffer))
+    return mtl_gst_fd_memory_new (buffer, data, size, 0, 0, size, flags, error);
 
   return memory_new (g_once (&once, new_for_views, NULL), NULL, buffer, data, size, 0, 0, size,
-                     read_only ? GST_MEMORY_FLAG_READONLY : 0);
+                     flags);
 }
 
 /**
  * mtl_gst_allocator_new:
  * @device: (nullable): a device, or %NULL for the default device, or for the
- *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
+ *   host if @storage_mode is %MTL_STORAGE_MODE_HOST or
+ *   %MTL_STORAGE_MODE_INTERPROCESS
  * @storage_mode: the storage mode of the memory, which the host has to be able
  *   to access; may be %MTL_STORAGE_MODE_DEFAULT
  * @error: return location for a [error@Mtl.Error]
@@ -358,6 +354,9 @@ mtl_gst_memory_new (MtlBuffer *buffer,
  *
  * With %MTL_STORAGE_MODE_MANAGED, the device's writes become visible when an
  * element maps the memory, and the element's when it unmaps it.
+ *
+ * With %MTL_STORAGE_MODE_INTERPROCESS, which is for the host, the memory has a file
+ * descriptor for other processes.
  *
  * If memory cannot be allocated, [method@Gst.Allocator.alloc] returns %NULL,
  * and GStreamer's log has the reason.
@@ -398,8 +397,10 @@ mtl_gst_allocator_new (MtlDevice       *device,
       return NULL;
     }
 
-  self = g_object_new (MTL_GST_TYPE_ALLOCATOR, "device", device, "storage-mode",
-                       mtl_buffer_get_storage_mode (buffer), NULL);
+  if (storage_mode != MTL_STORAGE_MODE_INTERPROCESS)
+    storage_mode = mtl_buffer_get_storage_mode (buffer);
+  self = g_object_new (MTL_GST_TYPE_ALLOCATOR, "device", device, "storage-mode", storage_mode,
+                       NULL);
   gst_object_ref_sink (self);
   return self;
 }
@@ -429,8 +430,14 @@ mtl_gst_allocator_new (MtlDevice       *device,
  * to it, nor a pool from using it for the next frame: keep the
  * [struct@Gst.Buffer] as long as you read.
  *
- * Returns: (transfer none) (nullable): the buffer, or %NULL if @memory does not
- *   belong to a [class@MtlGst.Allocator]
+ * Memory of another allocator has a buffer if it has the descriptor of a file in
+ * memory that nobody can truncate, as most memory that unixfdsrc receives. That
+ * buffer is read-only, and can be handed to a further process
+ * ([method@Mtl.Buffer.dup_fd]). The sender may write to it again once the
+ * [struct@Gst.Buffer] is gone.
+ *
+ * Returns: (transfer none) (nullable): the buffer, or %NULL if @memory belongs
+ *   to another allocator and is not such a file
  *
  * Since: 1.0
  */
@@ -438,12 +445,21 @@ MtlBuffer *
 mtl_gst_memory_get_buffer (GstMemory *memory,
                            gsize     *byte_offset)
 {
-  const gboolean ours = memory != NULL && MTL_GST_IS_ALLOCATOR (memory->allocator);
   Memory *self = (Memory *) memory;
+  MtlBuffer *buffer = NULL;
+  gsize offset = 0;
 
   g_return_val_if_fail (memory != NULL, NULL);
 
+  if (MTL_GST_IS_ALLOCATOR (memory->allocator))
+    {
+      buffer = self->buffer;
+      offset = get_byte_offset (self);
+    }
+  else if (gst_is_fd_memory (memory))
+    buffer = mtl_gst_fd_memory_get_buffer (memory, &offset);
+
   if (byte_offset != NULL)
-    *byte_offset = ours ? get_byte_offset (self) : 0;
-  return ours ? self->buffer : NULL;
+    *byte_offset = offset;
+  return buffer;
 }

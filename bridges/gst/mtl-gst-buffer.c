@@ -48,19 +48,28 @@ range_init (Range          *range,
   range->read_only = mtl_strided_view_is_read_only (view);
 }
 
-static GstMemory *
-memory_new (const Range *range)
+static gboolean
+append_range (GstBuffer    *buffer,
+              const Range  *range,
+              GError      **error)
 {
-  return mtl_gst_memory_new (range->buffer, range->data, range->size, range->read_only);
+  GstMemory *memory =
+    mtl_gst_memory_new (range->buffer, range->data, range->size, range->read_only, error);
+
+  if (memory == NULL)
+    return FALSE;
+
+  gst_buffer_append_memory (buffer, memory);
+  return TRUE;
 }
 
 static GstBuffer *
-buffer_new (const Range *range)
+buffer_new (const Range  *range,
+            GError      **error)
 {
-  GstBuffer *buffer = gst_buffer_new ();
+  g_autoptr (GstBuffer) buffer = gst_buffer_new ();
 
-  gst_buffer_append_memory (buffer, memory_new (range));
-  return buffer;
+  return append_range (buffer, range, error) ? g_steal_pointer (&buffer) : NULL;
 }
 
 static void
@@ -233,19 +242,22 @@ add_video_meta (GstBuffer          *buffer,
 }
 
 static GstBuffer *
-buffer_new_for_planes (const Plane        *planes,
-                       const GstVideoInfo *info)
+buffer_new_for_planes (const Plane         *planes,
+                       const GstVideoInfo  *info,
+                       GError             **error)
 {
   const guint n_planes = GST_VIDEO_INFO_N_PLANES (info);
   gsize offsets[GST_VIDEO_MAX_PLANES] = { 0 };
   int strides[GST_VIDEO_MAX_PLANES] = { 0 };
-  GstBuffer *buffer = gst_buffer_new ();
+  g_autoptr (GstBuffer) buffer = gst_buffer_new ();
   gsize size = 0;
   Range common;
 
   if (find_common_range (planes, n_planes, &common))
     {
-      gst_buffer_append_memory (buffer, memory_new (&common));
+      if (!append_range (buffer, &common, error))
+        return NULL;
+
       for (guint i = 0; i < n_planes; i++)
         offsets[i] = planes[i].range.data - common.data;
     }
@@ -253,7 +265,9 @@ buffer_new_for_planes (const Plane        *planes,
     {
       for (guint i = 0; i < n_planes; i++)
         {
-          gst_buffer_append_memory (buffer, memory_new (&planes[i].range));
+          if (!append_range (buffer, &planes[i].range, error))
+            return NULL;
+
           offsets[i] = size;
           size += planes[i].range.size;
         }
@@ -262,7 +276,7 @@ buffer_new_for_planes (const Plane        *planes,
   for (guint i = 0; i < n_planes; i++)
     strides[i] = planes[i].stride;
   add_video_meta (buffer, info, offsets, strides);
-  return buffer;
+  return g_steal_pointer (&buffer);
 }
 
 /**
@@ -280,12 +294,19 @@ buffer_new_for_planes (const Plane        *planes,
  * [method@Mtl.StridedView.as_read_only], and write to them only when the buffer
  * is gone.
  *
+ * If other processes can map the memory (%MTL_STORAGE_MODE_INTERPROCESS), the
+ * buffer has its descriptor, by which unixfdsink passes it on without a copy.
+ * **The descriptor gives access to all of the memory**, also if @view is a
+ * slice.
+ *
  * Errors:
  *
  * - %MTL_ERROR_INVALID_ARGUMENT: @view is empty
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
  * - %MTL_ERROR_NEEDS_COPY: @view is not contiguous; use a
  *   [method@Mtl.StridedView.copy] then
+ * - a [error@Gio.IOErrorEnum]: other processes can map the memory, and this one
+ *   has no descriptor left for the buffer
  *
  * Returns: (transfer full): the new buffer
  *
@@ -311,7 +332,7 @@ mtl_gst_buffer_from_view (MtlStridedView  *view,
   range.buffer = mtl_strided_view_get_buffer (view);
   range.data = (guint8 *) g_bytes_get_data (bytes, &range.size);
   range.read_only = mtl_strided_view_is_read_only (view);
-  return buffer_new (&range);
+  return buffer_new (&range, error);
 }
 
 /**
@@ -358,6 +379,7 @@ mtl_gst_buffer_from_view (MtlStridedView  *view,
  * - %MTL_ERROR_NEEDS_COPY: the pixels of a row are not adjacent, rows overlap,
  *   run from bottom to top or are further apart than GStreamer's limit, or
  *   samples are not aligned; use a [method@Mtl.StridedView.copy] then
+ * - a [error@Gio.IOErrorEnum]: see [func@MtlGst.buffer_from_view]
  *
  * Returns: (transfer full): the new buffer
  *
@@ -429,7 +451,7 @@ mtl_gst_video_buffer_from_views (MtlStridedView     **views,
         return NULL;
     }
 
-  return buffer_new_for_planes (planes, info);
+  return buffer_new_for_planes (planes, info, error);
 }
 
 static gboolean
@@ -518,21 +540,23 @@ range_extend (Range *range,
 }
 
 static GstBuffer *
-buffer_new_of_channels (const Range *first,
-                        gint64       distance,
-                        gint64       n_channels)
+buffer_new_of_channels (const Range  *first,
+                        gint64        distance,
+                        gint64        n_channels,
+                        GError      **error)
 {
-  GstBuffer *buffer = gst_buffer_new ();
+  g_autoptr (GstBuffer) buffer = gst_buffer_new ();
 
   for (gint64 i = 0; i < n_channels; i++)
     {
       Range channel = *first;
 
       channel.data += i * distance;
-      gst_buffer_append_memory (buffer, memory_new (&channel));
+      if (!append_range (buffer, &channel, error))
+        return NULL;
     }
 
-  return buffer;
+  return g_steal_pointer (&buffer);
 }
 
 /* Elements expect a buffer of whole frames, whatever bytes lie between the channels. */
@@ -552,8 +576,9 @@ buffer_new_for_channels (MtlStridedView      *view,
   range_init (&range, view);
   if (range_extend (&range, sample_size * shape[1]))
     {
-      buffer = buffer_new (&range);
-      add_audio_meta (buffer, info, shape[0], first - range.data, distance);
+      buffer = buffer_new (&range, error);
+      if (buffer != NULL)
+        add_audio_meta (buffer, info, shape[0], first - range.data, distance);
       return buffer;
     }
 
@@ -566,8 +591,9 @@ buffer_new_for_channels (MtlStridedView      *view,
 
   range.data = first;
   range.size = shape[0] * sample_size;
-  buffer = buffer_new_of_channels (&range, distance, shape[1]);
-  add_audio_meta (buffer, info, shape[0], 0, range.size);
+  buffer = buffer_new_of_channels (&range, distance, shape[1], error);
+  if (buffer != NULL)
+    add_audio_meta (buffer, info, shape[0], 0, range.size);
   return buffer;
 }
 
@@ -598,6 +624,7 @@ buffer_new_for_channels (MtlStridedView      *view,
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
  * - %MTL_ERROR_NEEDS_COPY: the strides are not those of the layout, samples
  *   are not aligned, or there are too many channels for a memory each
+ * - a [error@Gio.IOErrorEnum]: see [func@MtlGst.buffer_from_view]
  *
  * Returns: (transfer full): the new buffer
  *
@@ -622,5 +649,5 @@ mtl_gst_audio_buffer_from_view (MtlStridedView      *view,
     return buffer_new_for_channels (view, info, error);
 
   range_init (&range, view);
-  return buffer_new (&range);
+  return buffer_new (&range, error);
 }

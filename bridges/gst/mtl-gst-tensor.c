@@ -461,6 +461,7 @@ data_new (MtlStridedView  *view,
   const gsize n_bits = mtl_strided_view_get_volume (view)
                        * mtl_strided_layout_get_item_bits (mtl_strided_view_get_layout (view));
   gpointer first;
+  GstMemory *memory;
   GstBuffer *data;
 
   if (!mtl_gst_check_not_empty (view, error) || !mtl_gst_check_reachable (view, error))
@@ -477,10 +478,14 @@ data_new (MtlStridedView  *view,
       return NULL;
     }
 
+  memory = mtl_gst_memory_new (mtl_strided_view_get_buffer (view), first,
+                               n_bits / 8 + (n_bits % 8 != 0),
+                               mtl_strided_view_is_read_only (view), error);
+  if (memory == NULL)
+    return NULL;
+
   data = gst_buffer_new ();
-  gst_buffer_append_memory (data, mtl_gst_memory_new (mtl_strided_view_get_buffer (view), first,
-                                                      n_bits / 8 + (n_bits % 8 != 0),
-                                                      mtl_strided_view_is_read_only (view)));
+  gst_buffer_append_memory (data, memory);
   return data;
 }
 
@@ -640,6 +645,7 @@ mtl_gst_view_from_buffer_tensor (GstBuffer    *buffer,
  * - %MTL_ERROR_NEEDS_COPY: the view is not contiguous, or does not begin with a
  *   byte
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ * - a [error@Gio.IOErrorEnum]: see [func@MtlGst.buffer_from_view]
  *
  * Returns: whether the tensor was added
  *

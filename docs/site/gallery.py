@@ -98,9 +98,9 @@ EXAMPLES = [
             texts={'Each of them prints': 'tests/bindings/languages/tensor.txt'},
             page='other-languages.html'),
     Example('mpi-halo', 'Heat on many processes',
-            'Each process has a part of a plate. MPI sends rows and columns straight from view to '
-            'view: no code packs them.',
-            {'python': 'examples/python/mpi_halo.py'},
+            'Each process has a part of a plate. MPI sends rows and columns from view to view: no '
+            'code of the programs packs them.',
+            {'c': 'examples/c/mpi_halo.c', 'python': 'examples/python/mpi_halo.py'},
             './run exec mpirun -n 4 python3 examples/python/mpi_halo.py',
             {'With four processes it prints': 'examples/python/mpi_halo.txt'}),
     Example('cuda', 'A picture on an NVIDIA GPU',

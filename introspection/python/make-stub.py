@@ -261,6 +261,11 @@ def text_of(node, lines):
     return "".join(lines[first - 1:node.end_lineno])
 
 
+def value_of(constant):
+    value = constant.get("value")
+    return repr(value) if type_of(constant) == "str" else value
+
+
 def parent_of(element):
     parent = element.get("parent")
     return parent if "." in parent else f"GObject.{parent}"
@@ -288,8 +293,9 @@ def main(table, gir, overrides_path, output):
     namespace = ElementTree.parse(gir).getroot().find(CORE + "namespace")
     table = Table(table)
     check(table, [Library(gir)])
-    Function.defaults_of = functools.partial(table.defaults_of, namespace.get("name"))
-    overrides = Overrides(overrides_path, Function.defaults_of)
+    defaults_of = functools.partial(table.defaults_of, namespace.get("name"))
+    Function.defaults_of = staticmethod(defaults_of)  # a method in Python 3.14
+    overrides = Overrides(overrides_path, defaults_of)
     Function.namespace = namespace.get("name")
     Function.enumerations = {element.get("name")
                              for element in namespace.findall(CORE + "enumeration")
@@ -304,7 +310,7 @@ def main(table, gir, overrides_path, output):
     parts += [function.write("") for function in functions_of(namespace)
               if function.name not in overrides.functions]
     parts += overrides.functions.values()
-    parts += [f"{element.get('name')}: Final = {element.get('value')}\n"
+    parts += [f"{element.get('name')}: Final = {value_of(element)}\n"
               for element in namespace.findall(CORE + "constant")
               if element.get("introspectable") != "0"]
     with open(output, "w", encoding="utf-8") as file:

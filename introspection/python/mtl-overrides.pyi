@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Everything that the override adds to the namespace or changes. make-stub.py
 # adds the rest, as PyGObject has it.
-from collections.abc import (Awaitable, Callable, ItemsView, Iterator, KeysView, Mapping, Sequence,
-                             ValuesView)
+from collections.abc import (AsyncIterator, Awaitable, Callable, ItemsView, Iterator, KeysView,
+                             Mapping, Sequence, ValuesView)
 from contextlib import AbstractContextManager
 from os import PathLike
 from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, SupportsIndex, TypeAlias, final, overload
+from typing import (Any, ClassVar, Final, Literal, Protocol, SupportsIndex, TypeAlias, final,
+                    overload)
 
 import numpy
 from typing_extensions import CapsuleType
@@ -25,6 +26,11 @@ _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _Order: TypeAlias = Order | Literal["C", "F", "K", "A"]
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes] | Gio.File
 _Progress: TypeAlias = Callable[[int, int], object]
+_Extras: TypeAlias = Mapping[str, Any] | GLib.Variant
+_Received: TypeAlias = tuple[StridedView, dict[str, Any]]
+
+class _HasFileno(Protocol):
+    def fileno(self) -> int: ...
 
 class DType:
     def __new__(cls, value: _DType | SupportsIndex) -> DType: ...
@@ -123,6 +129,8 @@ class StridedLayout:
         """Checks that no two indices refer to the same element."""
 
 class StridedView:
+    def to_variant(self, fd_list: Gio.UnixFDList | None, extras: _Extras | None) -> GLib.Variant:
+        """Describes a view for another process. Further entries may be a mapping."""
     def to_device(self, device: Device | str, storage_mode: StorageMode | str,
                   cancellable: Gio.Cancellable | None) -> StridedView:
         """Copies the elements to memory of a device. Without a storage mode it is the first that
@@ -287,6 +295,47 @@ class StridedView:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         """Closes the view. Raises BufferError if it is in use, unless the block has failed."""
 
+class ExportedTensor:
+    def __init__(self, view: Any, flags: TensorPeerFlags = ..., *, writable: bool = ...) -> None:
+        """Creates an object for a view, or for anything else that asview() takes."""
+    @staticmethod
+    def new(view: Any, flags: TensorPeerFlags) -> ExportedTensor:
+        """Creates an object for a view."""
+    def set_view(self, view: Any) -> None:
+        """Sets the view that other processes get from now on, and announces the change."""
+
+class TensorConnection:
+    def __init__(self, socket: Gio.Socket | _HasFileno, flags: TensorPeerFlags = ..., *,
+                 max_views: int = ..., max_bytes: int = ...) -> None:
+        """Creates a connection over a socket. Of a socket of Python, it duplicates the
+        descriptor."""
+    @staticmethod
+    def new(socket: Gio.Socket | _HasFileno, flags: TensorPeerFlags) -> TensorConnection:
+        """Creates a connection over a socket."""
+    def send(self, view: Any, extras: _Extras | None, cancellable: Gio.Cancellable | None) -> bool:
+        """Sends a view, or anything else that asview() takes, to the peer, with entries of
+        numbers, text, bytes, lists and dictionaries."""
+    def send_async(self, view: Any, extras: _Extras | None, cancellable: Gio.Cancellable | None,
+                   callback: Callable[..., object] | None,
+                   *user_data: object) -> Awaitable[bool]:
+        """Does the same as send(): awaited, or with a callback."""
+    def receive(self, cancellable: Gio.Cancellable | None) -> _Received:
+        """Waits for a view from the peer. Returns it with the entries that the peer added."""
+    def receive_async(self, cancellable: Gio.Cancellable | None,
+                      callback: Callable[..., object] | None,
+                      *user_data: object) -> Awaitable[_Received]:
+        """Does the same as receive(): awaited, or with a callback."""
+    def receive_finish(self, result: Gio.AsyncResult) -> _Received:
+        """Returns what was received."""
+    def close(self) -> None:
+        """Ends the connection for both sides."""
+    def __iter__(self) -> Iterator[_Received]: ...
+    def __aiter__(self) -> AsyncIterator[_Received]: ...
+    def __enter__(self) -> TensorConnection:
+        """Return self: the connection ends with the with statement."""
+    def __exit__(self, *exception: object) -> None:
+        """Ends the connection."""
+
 class Statistics:
     @property
     def dtype(self) -> DType: ...
@@ -344,6 +393,26 @@ class TensorFileEntry:
     @property
     def nbytes(self) -> int: ...
 
+class TensorProxy:
+    def __init__(self, connection: Gio.DBusConnection, bus_name: str | None,
+                 object_path: str) -> None:
+        """Creates a proxy for a tensor that another process exports."""
+    def put(self, view: Any, extras: _Extras | None, cancellable: Gio.Cancellable | None) -> bool:
+        """Offers a view, or anything else that asview() takes, to the other process, with
+        entries of numbers, text, bytes, lists and dictionaries."""
+    def put_async(self, view: Any, extras: _Extras | None, cancellable: Gio.Cancellable | None,
+                  callback: Callable[..., object] | None,
+                  *user_data: object) -> Awaitable[bool]:
+        """Does the same as put(): awaited, or with a callback."""
+    def copy_from(self, source: Any, region: str | None,
+                  cancellable: Gio.Cancellable | None) -> bool:
+        """Copies elements into the tensor of the other process, or into a region of it."""
+    def copy_from_async(self, source: Any, region: str | None,
+                        cancellable: Gio.Cancellable | None,
+                        callback: Callable[..., object] | None,
+                        *user_data: object) -> Awaitable[bool]:
+        """Does the same as copy_from(): awaited, or with a callback."""
+
 class TensorFileBuilder:
     def add(self, name: str, view: Any) -> bool:
         """Adds a tensor: a view, or anything else that Mtl.asview() takes."""
@@ -380,27 +449,27 @@ def asstream(x: Any, device: Device | str | int | None = None) -> Stream:
     """The stream that x is: an object of PyTorch, CuPy or another library, or an address."""
 
 def array(values: Any, dtype: _DType | None = None,
-          device: Device | str | None = None) -> StridedView:
+          device: Device | str | None = None, *, shared: bool = False) -> StridedView:
     """A new tensor with a copy of the values."""
 
 def empty(shape: _Shape, dtype: _DType | None = "float64",
-          device: Device | str | None = None) -> StridedView:
+          device: Device | str | None = None, *, shared: bool = False) -> StridedView:
     """A new tensor whose elements have any values."""
 
 def zeros(shape: _Shape, dtype: _DType | None = "float64",
-          device: Device | str | None = None) -> StridedView:
+          device: Device | str | None = None, *, shared: bool = False) -> StridedView:
     """A new tensor of zeros."""
 
 def ones(shape: _Shape, dtype: _DType | None = "float64",
-         device: Device | str | None = None) -> StridedView:
+         device: Device | str | None = None, *, shared: bool = False) -> StridedView:
     """A new tensor of ones."""
 
 def full(shape: _Shape, fill_value: Any, dtype: _DType | None = None,
-         device: Device | str | None = None) -> StridedView:
+         device: Device | str | None = None, *, shared: bool = False) -> StridedView:
     """A new tensor whose elements are all fill_value."""
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: _DType | None = None,
-           device: Device | str | None = None) -> StridedView:
+           device: Device | str | None = None, *, shared: bool = False) -> StridedView:
     """A new tensor of one dimension with the numbers from start to before stop."""
 
 def mpi_datatype(view: StridedView) -> MPI.Datatype:

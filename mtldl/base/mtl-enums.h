@@ -64,6 +64,9 @@ typedef enum
  * @MTL_STORAGE_MODE_PRIVATE: memory that only the device can access
  * @MTL_STORAGE_MODE_FOREIGN: memory of a device that this library has no
  *   backend for; it can be described and passed on
+ * @MTL_STORAGE_MODE_INTERPROCESS: memory of the host that other processes can map,
+ *   see [method@Mtl.Buffer.dup_fd]; for requests only: such memory has
+ *   %MTL_STORAGE_MODE_HOST
  *
  * Where a buffer's memory is, and who can access it.
  *
@@ -77,6 +80,7 @@ typedef enum
   MTL_STORAGE_MODE_MANAGED,
   MTL_STORAGE_MODE_PRIVATE,
   MTL_STORAGE_MODE_FOREIGN,
+  MTL_STORAGE_MODE_INTERPROCESS,
 } MtlStorageMode;
 
 /**
@@ -281,5 +285,20 @@ typedef enum /*< flags >*/
   MTL_DLPACK_FLAGS_NEGATIVE_STRIDES = 1 << 2,
   MTL_DLPACK_FLAGS_NO_SYNC = 1 << 3,
 } MtlDlpackFlags;
+
+/**
+ * MtlTensorPeerFlags:
+ * @MTL_TENSOR_PEER_FLAGS_NONE: processes of the same user
+ * @MTL_TENSOR_PEER_FLAGS_ALLOW_OTHER_USERS: processes of any user
+ *
+ * The processes that tensors may be exchanged with.
+ *
+ * Since: 1.0
+ */
+typedef enum /*< flags >*/
+{
+  MTL_TENSOR_PEER_FLAGS_NONE = 0,
+  MTL_TENSOR_PEER_FLAGS_ALLOW_OTHER_USERS = 1 << 0,
+} MtlTensorPeerFlags;
 
 G_END_DECLS

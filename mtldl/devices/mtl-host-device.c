@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "mtl-error.h"
+#include "mtl-shared-pages-private.h"
 
 /* Wide enough for a cache line and for every vector register. */
 #define ALIGNMENT 64
@@ -26,7 +27,8 @@ static gboolean
 mtl_host_device_supports_storage_mode (MtlDevice      *device,
                                        MtlStorageMode  mode)
 {
-  return mode == MTL_STORAGE_MODE_HOST;
+  return mode == MTL_STORAGE_MODE_HOST
+         || (mode == MTL_STORAGE_MODE_INTERPROCESS && mtl_shared_pages_are_supported ());
 }
 
 static MtlStorageMode

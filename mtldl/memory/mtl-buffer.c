@@ -59,6 +59,7 @@ enum
   PROP_HOST_ACCESSIBLE,
   PROP_DEVICE_ACCESSIBLE,
   PROP_READ_ONLY,
+  PROP_INTERPROCESS,
   N_PROPS
 };
 
@@ -118,6 +119,9 @@ mtl_buffer_get_property (GObject    *object,
       break;
     case PROP_READ_ONLY:
       g_value_set_boolean (value, mtl_buffer_is_read_only (self));
+      break;
+    case PROP_INTERPROCESS:
+      g_value_set_boolean (value, mtl_buffer_is_interprocess (self));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
@@ -249,6 +253,15 @@ mtl_buffer_class_init (MtlBufferClass *klass)
    * Since: 1.0
    */
   props[PROP_READ_ONLY] = g_param_spec_boolean ("read-only", NULL, NULL, FALSE, flags);
+
+  /**
+   * MtlBuffer:interprocess: (getter is_interprocess)
+   *
+   * Whether other processes can map the memory.
+   *
+   * Since: 1.0
+   */
+  props[PROP_INTERPROCESS] = g_param_spec_boolean ("interprocess", NULL, NULL, FALSE, flags);
 
   g_object_class_install_properties (object_class, N_PROPS, props);
 }
@@ -707,6 +720,27 @@ mtl_buffer_is_read_only (MtlBuffer *self)
   g_return_val_if_fail (MTL_IS_BUFFER (self), TRUE);
 
   return self->memory->read_only;
+}
+
+/**
+ * mtl_buffer_is_interprocess: (get-property interprocess)
+ * @self: a buffer
+ *
+ * Checks whether other processes can map the memory.
+ *
+ * This is memory that was allocated with %MTL_STORAGE_MODE_INTERPROCESS, or that
+ * another process handed over.
+ *
+ * Returns: whether [method@Mtl.Buffer.dup_fd] returns a descriptor
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_buffer_is_interprocess (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
+
+  return mtl_memory_get_shared_pages (self->memory) != NULL;
 }
 
 /**

@@ -53,6 +53,12 @@ MtlBuffer      *mtl_buffer_new_mapped           (GFile         *file,
                                                  GCancellable  *cancellable,
                                                  GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
+MtlBuffer      *mtl_buffer_new_for_fd           (int              fd,
+                                                 guint64          offset,
+                                                 gsize            size,
+                                                 MtlBufferFlags   flags,
+                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
 MtlBuffer      *mtl_buffer_slice                (MtlBuffer  *self,
                                                  gsize       offset,
                                                  gsize       size,
@@ -73,6 +79,8 @@ gboolean        mtl_buffer_is_device_accessible (MtlBuffer       *self);
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_buffer_is_read_only         (MtlBuffer       *self);
 MTL_AVAILABLE_IN_1_0
+gboolean        mtl_buffer_is_interprocess      (MtlBuffer       *self);
+MTL_AVAILABLE_IN_1_0
 gboolean        mtl_buffer_equal                (MtlBuffer *self,
                                                  MtlBuffer *other);
 MTL_AVAILABLE_IN_1_0
@@ -88,6 +96,11 @@ MTL_AVAILABLE_IN_1_0
 GFile          *mtl_buffer_dup_mapped_file      (MtlBuffer  *self,
                                                  guint64    *file_offset,
                                                  GFileInfo **info);
+
+MTL_AVAILABLE_IN_1_0
+int             mtl_buffer_dup_fd               (MtlBuffer  *self,
+                                                 guint64    *offset,
+                                                 GError    **error);
 
 MTL_AVAILABLE_IN_1_0
 GBytes         *mtl_buffer_get_bytes            (MtlBuffer  *self,

@@ -5,6 +5,7 @@
 #include "mtl-device-private.h"
 #include "mtl-dlpack-abi-private.h"
 #include "mtl-file-mapping-private.h"
+#include "mtl-shared-pages-private.h"
 
 G_BEGIN_DECLS
 
@@ -29,6 +30,7 @@ typedef struct
   guint is_static : 1;   /* it has no reference count */
   guint has_immortal_device : 1; /* no reference to the device is held */
   guint is_mapped_file : 1;
+  guint is_shared : 1;   /* other processes can map it: the owner is an MtlSharedUse */
   int n_works;           /* atomic: how often queued work got to write to memory that the host reaches */
   int n_awaited;         /* atomic: those that the host has waited for */
   MtlDeviceUses uses;
@@ -62,6 +64,15 @@ MtlMemory *mtl_memory_new_for_handle (MtlDevice       *device,
 MtlMemory *mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
                                        MtlDevice       *device,
                                        GError         **error);
+/* A range of a file that other processes share, within the mapping. Once the memory is no longer
+ * used, the release is closed, which may be -1, and the callback is called, which may be NULL. */
+MtlMemory *mtl_memory_new_for_pages   (MtlSharedPages  *pages,
+                                       guint64          offset,
+                                       gsize            size,
+                                       gboolean         read_only,
+                                       int              release,
+                                       GDestroyNotify   ended,
+                                       gpointer         data);
 MtlMemory *mtl_memory_new_imported (gint32           device_type,
                                     gint32           device_ordinal,
                                     gpointer         handle,
@@ -130,6 +141,37 @@ gboolean   mtl_memory_fill (MtlMemory      *self,
                             gconstpointer   pattern,
                             gsize           pattern_size,
                             GError        **error);
+
+/* A use of pages that processes share. */
+typedef struct
+{
+  MtlSharedPages *pages;
+  int release; /* tells the owner of the pages when nobody has it any more; -1 if there is none */
+  GDestroyNotify ended;
+  gpointer data;
+} MtlSharedUse;
+
+/* Returns NULL if other processes cannot map the memory. */
+static inline MtlSharedPages *
+mtl_memory_get_shared_pages (MtlMemory *self)
+{
+  return self->is_shared ? ((MtlSharedUse *) self->owner)->pages : NULL;
+}
+
+static inline int
+mtl_memory_get_release (MtlMemory *self)
+{
+  return self->is_shared ? ((MtlSharedUse *) self->owner)->release : -1;
+}
+
+/* Gets the offset of the memory in the file of its shared pages. */
+static inline guint64
+mtl_memory_get_offset_in_file (MtlMemory *self)
+{
+  MtlSharedPages *pages = mtl_memory_get_shared_pages (self);
+
+  return pages->offset + (self->contents - pages->pages);
+}
 
 static inline MtlMemory *
 mtl_memory_ref (MtlMemory *self)

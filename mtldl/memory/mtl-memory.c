@@ -107,6 +107,57 @@ check_mode (MtlDevice       *device,
   return FALSE;
 }
 
+static void
+shared_use_free (gpointer data)
+{
+  MtlSharedUse *self = data;
+
+  mtl_shared_pages_unref (self->pages);
+  mtl_clear_fd (&self->release);
+  if (self->ended != NULL)
+    self->ended (self->data);
+  g_free (self);
+}
+
+MtlMemory *
+mtl_memory_new_for_pages (MtlSharedPages *pages,
+                          guint64         offset,
+                          gsize           size,
+                          gboolean        read_only,
+                          int             release,
+                          GDestroyNotify  ended,
+                          gpointer        data)
+{
+  MtlMemory *self = memory_alloc_for_device (mtl_device_get_host (), MTL_STORAGE_MODE_HOST);
+  MtlSharedUse *use = g_new (MtlSharedUse, 1);
+
+  *use = (MtlSharedUse) { mtl_shared_pages_ref (pages), release, ended, data };
+  self->is_shared = TRUE;
+  self->read_only = read_only;
+  self->size = size;
+  self->contents = pages->pages + (offset - pages->offset);
+  self->handle = self->contents;
+  self->owner = use;
+  self->destroy = shared_use_free;
+  return self;
+}
+
+static MtlMemory *
+memory_new_interprocess (gsize    size,
+                         GError **error)
+{
+  g_autoptr (MtlSharedPages) pages = mtl_shared_pages_new (size, error);
+  MtlMemory *self;
+
+  if (pages == NULL)
+    return NULL;
+
+  self = mtl_memory_new_for_pages (pages, 0, size, FALSE, -1, NULL, NULL);
+  self->counted = TRUE;
+  mtl_allocated_size_add (size);
+  return self;
+}
+
 /* NULL is the default device, but host memory is always on the host. */
 MtlMemory *
 mtl_memory_new (MtlDevice       *device,
@@ -119,11 +170,15 @@ mtl_memory_new (MtlDevice       *device,
   gpointer handle;
 
   if (device == NULL)
-    device = mode == MTL_STORAGE_MODE_HOST ? mtl_device_get_host () : mtl_device_get_default ();
+    device = mode == MTL_STORAGE_MODE_HOST || mode == MTL_STORAGE_MODE_INTERPROCESS
+               ? mtl_device_get_host () : mtl_device_get_default ();
 
   mode = mtl_device_resolve_storage_mode (device, mode);
   if (!check_mode (device, mode, error) || !check_size (device, size, error))
     return NULL;
+
+  if (mode == MTL_STORAGE_MODE_INTERPROCESS)
+    return memory_new_interprocess (size, error);
 
   handle = MTL_DEVICE_GET_CLASS (device)->allocate (device, MAX (size, 1), mode, zeroed, error);
   if (handle == NULL)

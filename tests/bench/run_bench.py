@@ -3,8 +3,8 @@
 
 Measures against the peers; without a name, everything but paintable, which measures pictures that
 change all the time, in a window, and cuda, which needs a GPU of NVIDIA. The names are exchange,
-metal, cuda, python, mpi, clusters, layout, copy, random, convert, statistics, files and paintable.
-These take arguments:
+metal, cuda, python, mpi, clusters, processes, layout, copy, random, convert, statistics, files and
+paintable. These take arguments:
 
   copy --page docs/performance.md   rewrites that page and its picture
   random [--cases N] [--seed S] [--same | --convert] [--page docs/performance.md]
@@ -15,6 +15,7 @@ These take arguments:
   cuda --case TEXT                  measures one of those, as it was printed
 """
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -35,9 +36,13 @@ BENCHMARKS = {
     'python': ('Python against its peers', [['bench_python.py']]),
     'mpi': ('MPI: views in place, and packed',
             [[builds.VENV / 'bin' / 'mpirun', '-n', '2', builds.VENV / 'bin' / 'python',
-              'tests/bench/bench_mpi.py']]),
+              'tests/bench/bench_mpi.py'],
+             *([f'mpirun.{name}', '-n', '2', PROGRAMS / f'bench-mpi-{name}']
+               for name in ('openmpi', 'mpich') if shutil.which(f'mpirun.{name}'))]),
     'clusters': ("Dask and Ray: views, NumPy's arrays, and pickles",
                  [[builds.VENV / 'clusters' / 'bin' / 'python', 'tests/bench/bench_clusters.py']]),
+    'processes': ('Tensors handed to another process, in C and in Python',
+                  [[PROGRAMS / 'bench-processes'], ['bench_processes.py']]),
     'layout': ('Layouts, in C and from Python, against their peers',
                [[PROGRAMS / 'bench-layout'], ['bench_layout.py']]),
     'copy': ('Copies between layouts, against memcpy() and the peers', [['bench_copy.py', BUILD]]),
@@ -78,8 +83,8 @@ def main(name=None, *arguments):
         return
     if name and name not in BENCHMARKS:
         sys.exit(__doc__)
-    if name == 'metal' and sys.platform != 'linux':
-        sys.exit('The double of Metal only works on Linux.')
+    if name in ('metal', 'processes') and sys.platform != 'linux':
+        sys.exit(f'./run bench {name} only works on Linux.')
     if name == 'cuda':
         try:
             print('%s, CUDA %s' % cuda_device.find_gpu())
@@ -87,7 +92,8 @@ def main(name=None, *arguments):
             sys.exit(f'./run bench cuda needs a GPU of NVIDIA, but {error}.')
     builds.build()
     for one in [name] if name else BENCHMARKS:
-        if name or one not in ('paintable', 'cuda') and (one != 'metal' or sys.platform == 'linux'):
+        only_linux = one in ('metal', 'processes') and sys.platform != 'linux'
+        if name or one not in ('paintable', 'cuda') and not only_linux:
             measure(one, arguments)
 
 

@@ -252,6 +252,32 @@ testAnyMemory('all that waits for the device or a file has a promise', async () 
     equal(contentsOf(buffer), [1, 2, 9, 9]);
 });
 
+test('memory is for other processes', () => {
+    const {INTERPROCESS} = Mtl.StorageMode;
+    const {READ_ONLY, NEVER_COPY} = Mtl.BufferFlags;
+    const plain = Mtl.Buffer.new(host, 4, HOST);
+
+    equal([plain.is_interprocess(), plain.interprocess], [false, false]);
+    throwsMtl('NOT_SUPPORTED', 'interprocess', () => plain.dup_fd());
+    if (!host.supports_storage_mode(INTERPROCESS)) {
+        throwsMtl('NOT_SUPPORTED', 'interprocess', () => Mtl.Buffer.new(null, 4, INTERPROCESS));
+        return;
+    }
+
+    const buffer = Mtl.Buffer.new(null, 5000, INTERPROCESS);
+    buffer.set_bytes(4998, bytesOf(1, 2));
+    const [fd, offset] = buffer.slice(4997, 3).dup_fd();
+    equal([buffer.get_storage_mode(), offset], [HOST, 4997]);
+    const other = Mtl.Buffer.new_for_fd(fd, offset, 3, READ_ONLY | NEVER_COPY);
+    equal(contentsOf(other), [0, 1, 2]);
+    buffer.set_bytes(4997, bytesOf(9));
+    equal(contentsOf(other), [9, 1, 2]);
+    throwsMtl('READ_ONLY', '3', () => other.set_bytes(0, bytesOf(1)));
+    throwsMtl('OUT_OF_BOUNDS', '100000',
+        () => Mtl.Buffer.new_for_fd(fd, 100000, 3, READ_ONLY | NEVER_COPY));
+    new Gio.UnixInputStream({fd, close_fd: true}).close(null);
+});
+
 test('properties for the construction', () => {
     const buffer = new Mtl.Buffer({size: 64, device: host});
 

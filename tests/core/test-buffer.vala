@@ -306,6 +306,32 @@ void test_initable () throws GLib.Error {
 	assert_contents (buffer, { 0, 0 });
 }
 
+void test_interprocess () throws GLib.Error {
+	var plain = new Mtl.Buffer (null, 3, Mtl.StorageMode.HOST);
+	uint64 offset;
+
+	assert_false (plain.is_interprocess ());
+	try {
+		plain.dup_fd (out offset);
+		assert_not_reached ();
+	} catch (Mtl.Error.NOT_SUPPORTED e) {
+		assert_says (e, { "interprocess" });
+	}
+	if (!Mtl.Device.get_host ().supports_storage_mode (Mtl.StorageMode.INTERPROCESS))
+		return;
+
+	var buffer = new Mtl.Buffer (null, 5000, Mtl.StorageMode.INTERPROCESS);
+	buffer.set_bytes (4998, new Bytes ({ 1, 2 }));
+	var fd = buffer.slice (4997, 3).dup_fd (out offset);
+	var other = new Mtl.Buffer.for_fd (fd, offset, 3,
+	                                   Mtl.BufferFlags.READ_ONLY | Mtl.BufferFlags.NEVER_COPY);
+	Posix.close (fd);
+	assert_true (other.interprocess && other.read_only);
+	assert_contents (other, { 0, 1, 2 });
+	buffer.set_bytes (4997, new Bytes ({ 9 }));
+	assert_contents (other, { 9, 1, 2 });
+}
+
 int main (string[] args) {
 	Test.init (ref args);
 	add_any_memory_test ("/vala/buffer/zeroed", test_zeroed);
@@ -329,5 +355,6 @@ int main (string[] args) {
 	add_any_memory_test ("/vala/buffer/synchronize", test_synchronize);
 	add_any_memory_test ("/vala/buffer/background", test_background);
 	add_test ("/vala/buffer/initable", test_initable);
+	add_test ("/vala/buffer/interprocess", test_interprocess);
 	return Test.run ();
 }

@@ -540,5 +540,18 @@ testAnyMemory('elements are described and scaled', () => {
     equal(fetch(view).get(2, 3), 21);
 });
 
+test('a view is described for another process', () => {
+    const view = Mtl.StridedView.from([[1, 2], [3, 4]]).slice('::-1');
+    const variant = view.to_variant();
+    const named = view.to_variant(null, new GLib.Variant('a{sv}',
+        {name: GLib.Variant.new_string('x')}));
+
+    equal(variant.get_type_string(), '(vtyyqaxaxa{sv})');
+    equal(Mtl.StridedView.new_from_variant_fds(variant).toArray(), [[3, 4], [1, 2]]);
+    equal(named.recursiveUnpack()[7], {name: 'x'});
+    throwsMtl('INVALID_DATA', 's',
+        () => Mtl.StridedView.new_from_variant_fds(GLib.Variant.new_string('x')));
+});
+
 testAllReached('StridedView', name => !isInBackground(name));
 await run();

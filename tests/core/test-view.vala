@@ -717,6 +717,18 @@ void test_tensor_of_metal () throws GLib.Error {
 	}
 }
 
+void test_variant_with_descriptors () throws GLib.Error {
+	var view = new Mtl.StridedView.arange (null, Mtl.DType.FLOAT32, 0, 4, 1, Mtl.StorageMode.HOST);
+	var fds = new UnixFDList ();
+	var variant = view.slice ("::-1").to_variant (fds);
+	var received = new Mtl.StridedView.from_variant_fds (variant, fds);
+
+	assert_cmpstr (variant.get_type_string (), EQ, Mtl.TENSOR_VARIANT_TYPE_STRING);
+	assert_true (fds.get_length () == 0);
+	assert_true (received.get_double ({ 0 }) == 3);
+	assert_true (received.read_only);
+}
+
 int main (string[] args) {
 	Test.init (ref args);
 	add_any_memory_test ("/vala/view/buffer", test_buffer);
@@ -728,6 +740,7 @@ int main (string[] args) {
 	add_test ("/vala/view/constructors", test_constructors);
 	add_test ("/vala/view/constructors/arange", test_arange);
 	add_test ("/vala/view/constructors/storage-modes", test_storage_modes);
+	add_test ("/vala/view/variant-with-descriptors", test_variant_with_descriptors);
 	add_any_memory_test ("/vala/view/packed", test_packed);
 	add_any_memory_test ("/vala/view/packed-integers", test_packed_integers);
 	add_any_memory_test ("/vala/view/lanes", test_lanes);

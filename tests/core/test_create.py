@@ -11,6 +11,7 @@ import pytest
 from gi.repository import GLib, Mtl
 
 from conftest import HOST, NUMERIC, dtype_of
+from dlpack_structs import Producer
 from says import says
 
 SHAPES = [(), 0, 1, 7, (3,), [2, 3], (0, 4), (2, 1, 3), np.int64(4), (np.int8(2), 3)]
@@ -92,6 +93,51 @@ def test_devices():
                          (deep, TypeError)):
         with pytest.raises(error, match="device"):
             Mtl.zeros(2, device=wrong)
+
+
+MAKERS = {"zeros": [(2, 3)], "ones": [(2, 3)], "empty": [(2, 3)], "full": [(2, 3), 7],
+          "array": [[[1, 2], [3, 4]]], "arange": [3, 9, 2]}
+
+
+@pytest.mark.skipif(not HOST.supports_storage_mode("interprocess"),
+                    reason="this system has no memory for other processes")
+@pytest.mark.parametrize("name", MAKERS)
+def test_shared_memory(name):
+    make = getattr(Mtl, name)
+    for dtype in (None, "f4", "int8", "u1", "f8"):
+        plain = make(*MAKERS[name], dtype=dtype, device="cpu")
+        for device in (None, "cpu", HOST):
+            view = make(*MAKERS[name], dtype=dtype, device=device, shared=True)
+            assert view.get_buffer().is_interprocess() and view.get_device() is HOST
+            assert not view.is_read_only() and not plain.get_buffer().is_interprocess()
+            assert view.dtype == plain.dtype and view.shape == plain.shape
+            assert name == "empty" or view.array_equal(plain)
+    assert not make(*MAKERS[name], shared=False).get_buffer().is_interprocess()
+    with pytest.raises(TypeError):
+        make(*MAKERS[name], *[None] * (4 - len(MAKERS[name])), True)
+
+
+@pytest.mark.skipif(not HOST.supports_storage_mode("interprocess"),
+                    reason="this system has no memory for other processes")
+def test_shared_copies():
+    source = np.arange(6, dtype="i2").reshape(2, 3)[:, ::-1]
+    for view in (Mtl.array(source, shared=True), Mtl.asview(source).to_device("cpu", "interprocess"),
+                 Mtl.array(source.tolist(), "i2", shared=True)):
+        assert view.get_buffer().is_interprocess() and np.array_equal(np.asarray(view), source)
+        for copied in (view.copy(), view.astype("f4"), view + 0, Mtl.array(view)):
+            assert not Mtl.asview(copied).get_buffer().is_interprocess()
+    for arguments in ((2**63, 2**63 + 3), (0, 1, 0.25), (-3, 300)):
+        view = Mtl.arange(*arguments, shared=True)
+        assert view.get_buffer().is_interprocess() and view.array_equal(Mtl.arange(*arguments))
+
+
+def test_shared_memory_is_the_host_s():
+    device = Mtl.from_dlpack(Producer(0xdead0000, (4,), device=(10, 0))).get_device()
+    for name, arguments in MAKERS.items():
+        with pytest.raises(ValueError, match=says("device", "(10, 0)")):
+            getattr(Mtl, name)(*arguments, device=device, shared=True)
+    with pytest.raises(MemoryError, match=says(2**52)):
+        Mtl.zeros(2**52, "u1", shared=True)
 
 
 VALUES = [1, 2.5, True, 1j, [1, 2], [[1, 2], [3, 4]], [], [[], []], (1.5, (2)), [True, False],
@@ -293,6 +339,7 @@ from gi.repository import Mtl
 assert Mtl.zeros((2, 2), "bf16").tolist() == [[0, 0], [0, 0]]
 assert Mtl.array([[1, 2]], float).tolist() == [[1, 2]]
 assert Mtl.arange(3, dtype=int).tolist() == [0, 1, 2]
+assert Mtl.array([[1, 2]], shared=True).tolist() == [[1, 2]]
 assert Mtl.full(2, 7, "u1").dtype == "uint8" and Mtl.ones(1)[0] == 1
 assert hash(Mtl.DType.FLOAT32) == hash(Mtl.DType.FLOAT32)
 assert f"{Mtl.DType.BFLOAT16:>9}" == " bfloat16" and Mtl.DType.UINT8.kind == "u"

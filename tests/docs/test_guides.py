@@ -23,6 +23,8 @@ STAND_INS = pathlib.Path(__file__).resolve().parent / 'examples' / 'stand-ins'
 PACKAGES = ['mtldl-1', 'mtldl-gst-1', 'mtldl-gtk-1', 'mtldl-pixbuf-1', 'gtk4', 'gstreamer-app-1.0']
 
 C_PROGRAM = '''
+#include <sys/socket.h>
+
 #include <gst/app/app.h>
 #include <mtldl/mtldl.h>
 #include <mtldl/mtldl-dlpack.h>
@@ -81,6 +83,21 @@ def c_commands(body):
             [[*compiler, '-Wall', '-Werror', 'guide.c', *flags, '-o', 'guide'], ['./guide']])
 
 
+MPI_PROGRAM = C_PROGRAM.replace('<mtldl/mtldl.h>', '<mtldl/mtl-mpi.h>').replace(
+    'if (!guide', 'MPI_Init (NULL, NULL);\n  if (!guide').replace(
+    'return 0;', 'return MPI_Finalize ();')
+
+
+def c_mpi_commands(body):
+    """The program starts without mpirun, so that it is the only process."""
+    _, name, [[*compiler], *run] = c_commands(body)
+    library = next(package for package in ('ompi-c', 'mpich')
+                   if subprocess.run(['pkg-config', '--exists', package]).returncode == 0)
+    flags = subprocess.run(['pkg-config', '--cflags', '--libs', library],
+                           check=True, capture_output=True, text=True).stdout.split()
+    return MPI_PROGRAM.format(body=body), name, [[*compiler, *flags], *run]
+
+
 def vala_commands(body):
     vapi_dirs = [f'--vapidir={path}'
                  for path in os.environ.get('MTL_VAPI_DIR', '').split(':') if path]
@@ -123,6 +140,7 @@ def js_commands(body):
 
 COMMANDS = {
     'c': c_commands,
+    'c-mpi': c_mpi_commands,
     'js': js_commands,
     'python': python_commands,
     'python-metal': metal_commands,
@@ -172,7 +190,7 @@ def main(docs_folder, guides):
     for number, guide in enumerate(guides, 1):
         name, language = guide.split('=')
         what = f'{number} {name}.md: the code in {language}'
-        peer = language.partition('-')[2].replace('metal', '')
+        peer = language.partition('python-')[2].replace('metal', '')
         if peer and find_python_with(peer) is None:
             print(f'ok {what} # SKIP {peer} is not installed', flush=True)
             continue

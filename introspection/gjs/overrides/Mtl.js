@@ -703,10 +703,39 @@ function _runInStream(work) {
 
 // New tensors
 
-function _place(view, device) {
-    return device === null || device === undefined
-        ? view
-        : view.to_device(device);
+function _isOptions(value) {
+    return typeof value === 'object' && value !== null &&
+        Object.getPrototypeOf(value) === Object.prototype;
+}
+
+// Returns the dtype, the device and the storage mode of a new tensor. An object may stand in place
+// of a dtype or a device, to name what else the tensor is.
+function _readOptions(label, dtype, device) {
+    const options = [dtype, device].find(_isOptions) ?? {};
+    const given = {dtype, device};
+
+    for (const [name, value] of Object.entries(options)) {
+        const isTwice = name in given && ![options, undefined, null].includes(given[name]);
+
+        if (!['dtype', 'device', 'shared'].includes(name) || isTwice)
+            throw new TypeError(`${label}() cannot have the option “${name}” here`);
+        given[name] = value;
+    }
+    const [type, place] = [given.dtype, given.device].map(value =>
+        value === options ? null : value);
+    return [type, ..._placeOf(place, given.shared)];
+}
+
+function _placeOf(device, isShared) {
+    const host = Mtl.Device.get_host();
+
+    if (!isShared)
+        return [device, Mtl.StorageMode.DEFAULT];
+    if (![undefined, null, host].includes(device)) {
+        throw new TypeError(
+            `Memory that processes share is the host's, not that of ${_show(device)}`);
+    }
+    return [host, Mtl.StorageMode.INTERPROCESS];
 }
 
 // Two plain numbers may be a shape, or an extent and an element type: the function
@@ -720,45 +749,70 @@ function _checkPlainNumbers(label, dtype, first, ...between) {
     }
 }
 
-// Mtl.array(values, dtype, device): as Mtl.StridedView.from().
+// Mtl.array(values, dtype, device): as Mtl.StridedView.from(). In place of the dtype or the device
+// there may be an object, {dtype, device, shared}. If shared is true, the tensor is in memory that
+// other processes can map.
 function _array(values, dtype = undefined, device = null) {
-    _checkPlainNumbers('Mtl.array', dtype, values);
-    return _place(_newFrom(values, dtype, _guessNewDType), device);
+    const [type, place, mode] = _readOptions('Mtl.array', dtype, device);
+
+    _checkPlainNumbers('Mtl.array', type, values);
+    const view = _newFrom(values, type, _guessNewDType);
+    return place === null || place === undefined ? view : view.to_device(place, mode);
 }
 
-// Mtl.empty(shape, dtype, device): the elements are arbitrary.
+// Mtl.empty(shape, dtype, device): the elements are arbitrary. There are the options of
+// Mtl.array().
 function _empty(shape, dtype = null, device = null) {
-    _checkPlainNumbers('Mtl.empty', dtype, shape);
-    return Mtl.StridedView.new_uninitialized(device, dtype ?? 'float64', shape);
+    const [type, place, mode] = _readOptions('Mtl.empty', dtype, device);
+
+    _checkPlainNumbers('Mtl.empty', type, shape);
+    return Mtl.StridedView.new_uninitialized(place, type ?? 'float64', shape, mode);
 }
 
-// Mtl.zeros(shape, dtype, device)
+// Mtl.zeros(shape, dtype, device): there are the options of Mtl.array().
 function _zeros(shape, dtype = null, device = null) {
-    _checkPlainNumbers('Mtl.zeros', dtype, shape);
-    return Mtl.StridedView.new_zeros(device, dtype ?? 'float64', shape);
+    const [type, place, mode] = _readOptions('Mtl.zeros', dtype, device);
+
+    _checkPlainNumbers('Mtl.zeros', type, shape);
+    return Mtl.StridedView.new_zeros(place, type ?? 'float64', shape, mode);
 }
 
-// Mtl.full(shape, value, dtype, device): the default dtype is that of Mtl.array(value).
-function _full(shape, value, dtype = null, device = null) {
-    _checkPlainNumbers('Mtl.full', dtype, shape, value);
-    dtype ??= Mtl.DType.to_string(_newFrom(value, null, _guessNewDType).dtype);
-    const view = _empty(shape, dtype, device);
+function _newFull(shape, value, [type, place, mode]) {
+    const view = Mtl.StridedView.new_uninitialized(place, type, shape, mode);
 
     view.fill(value);
     return view;
 }
 
-// Mtl.ones(shape, dtype, device)
+// Mtl.full(shape, value, dtype, device): the default dtype is that of Mtl.array(value). There are
+// the options of Mtl.array().
+function _full(shape, value, dtype = null, device = null) {
+    const [type, ...place] = _readOptions('Mtl.full', dtype, device);
+
+    _checkPlainNumbers('Mtl.full', type, shape, value);
+    return _newFull(shape, value,
+        [type ?? Mtl.DType.to_string(_newFrom(value, null, _guessNewDType).dtype), ...place]);
+}
+
+// Mtl.ones(shape, dtype, device): there are the options of Mtl.array().
 function _ones(shape, dtype = null, device = null) {
-    _checkPlainNumbers('Mtl.ones', dtype, shape);
-    return _full(shape, 1, dtype ?? 'float64', device);
+    const [type, ...place] = _readOptions('Mtl.ones', dtype, device);
+
+    _checkPlainNumbers('Mtl.ones', type, shape);
+    return _newFull(shape, 1, [type ?? 'float64', ...place]);
 }
 
 // Mtl.arange(stop), Mtl.arange(start, stop, step, dtype, device): start,
 // start + step and so on, before stop. Without a dtype it is int64 if all of
 // these are integers, uint64 if int64 does not hold the numbers, and otherwise
-// float64.
+// float64. There are the options of Mtl.array(), as in Mtl.arange(stop, {dtype}).
 function _arange(start, stop = null, step = null, dtype = null, device = null) {
+    if (_isOptions(stop))
+        return _arange(start, null, null, stop);
+    if (_isOptions(step))
+        return _arange(start, stop, null, step);
+
+    const [type, place, mode] = _readOptions('Mtl.arange', dtype, device);
     const bounds = stop === null ? [0, start, step ?? 1] : [start, stop, step ?? 1];
     if (!bounds.every(value => Number.isFinite(Number(value))) || Number(bounds[2]) === 0) {
         const [from, to, by] = bounds.map(_show);
@@ -767,26 +821,32 @@ function _arange(start, stop = null, step = null, dtype = null, device = null) {
     }
 
     if (!bounds.every(value => typeof value === 'bigint' || Number.isInteger(value)))
-        return Mtl.StridedView.new_arange(device, dtype ?? 'float64', ...bounds.map(Number));
+        return Mtl.StridedView.new_arange(place, type ?? 'float64', ...bounds.map(Number), mode);
 
     const [first, end, increment] = bounds.map(BigInt);
     const n = (end - first + (increment > 0n ? increment - 1n : increment + 1n)) / increment;
     const integers = n > 0n ? [first, end, increment] : [0n, 0n, 1n];
     if (integers.every(value => value === BigInt.asIntN(64, value)))
-        return Mtl.StridedView.new_arange_int64(device, dtype ?? 'int64', ...integers);
+        return Mtl.StridedView.new_arange_int64(place, type ?? 'int64', ...integers, mode);
 
     const values = Array.from({length: Number(n)}, (_, i) => first + BigInt(i) * increment);
-    const view = _array(values, null, device);
-    if (dtype === null || dtype === undefined)
-        return view;
+    return _placeLargeIntegers(values, type, place, mode);
+}
 
-    dtype = _toDType(dtype);
-    // If the type holds the extremes, it holds all.
-    if (!_isComplex(dtype)) {
-        const extremes = [values[0], values.at(-1)];
-        _newFromNested(_isInteger64(dtype) ? extremes : extremes.map(Number), dtype);
+function _placeLargeIntegers(values, type, place, mode) {
+    let view = _array(values);
+
+    if (type !== null && type !== undefined) {
+        const dtype = _toDType(type);
+
+        // If the type holds the extremes, it holds all.
+        if (!_isComplex(dtype)) {
+            const extremes = [values[0], values.at(-1)];
+            _newFromNested(_isInteger64(dtype) ? extremes : extremes.map(Number), dtype);
+        }
+        view = view.to_dtype(dtype);
     }
-    return view.to_dtype(dtype);
+    return place === null || place === undefined ? view : view.to_device(place, mode);
 }
 
 function _defineGetters(prototype, getters) {

@@ -11,7 +11,7 @@ import {equal, ok, run, test, throws, throwsMtl} from '../../support/tap.js';
 import {functionsOf} from '../../support/typelib.js';
 
 const {StridedLayout, StridedView} = Mtl;
-const {BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT64, UINT8} = Mtl.DType;
+const {BOOL, FLOAT32, FLOAT64, INT32, INT64, INT8, UINT64, UINT8} = Mtl.DType;
 const MATRIX = [[1, 2, 3], [4, 5, 6]];
 
 const TAKEN = {
@@ -628,6 +628,46 @@ test('getters as in NumPy and in JavaScript', () => {
     equal(view.get_buffer().nbytes, 24);
     equal(JSON.stringify({view}), '{"view":[[1,2,3],[4,5,6]]}');
     equal(JSON.stringify(StridedView.from([NaN, 1])), '[null,1]');
+});
+
+test('new tensors in memory that processes share', () => {
+    const isShared = view => view.get_buffer().is_interprocess();
+    const host = Mtl.Device.get_host();
+    const shared = true;
+    const makers = {
+        zeros: [[2, 2]], ones: [[2, 2]], empty: [[2, 2]], full: [[2, 2], 7], array: [MATRIX],
+        arange: [3, 9, 2],
+    };
+
+    for (const [name, others] of Object.entries(makers)) {
+        const make = Mtl[name];
+        const plain = make(...others);
+        const view = make(...others, {shared});
+
+        equal([isShared(plain), isShared(view), view.readOnly], [false, true, false]);
+        equal([view.shape, view.dtype, view.get_device() === host],
+            [plain.shape, plain.dtype, true]);
+        if (name !== 'empty')
+            equal(view.toArray(), plain.toArray());
+        for (const typed of [make(...others, {dtype: 'int8', shared}),
+            make(...others, 'int8', {shared, device: host})])
+            equal([isShared(typed), typed.dtype], [true, INT8]);
+        equal(isShared(make(...others, {shared: false})), false);
+        equal(make(...others, {device: host}).get_device() === host, true);
+    }
+    equal(Mtl.arange(4, {shared}).toArray(), [0, 1, 2, 3]);
+    equal(isShared(Mtl.arange(1, 2, 0.25, {shared})), true);
+    for (const dtype of [null, 'uint64', 'float64']) {
+        const large = Mtl.arange(2n ** 63n, 2n ** 63n + 2n, 1n, {dtype, shared});
+        equal([isShared(large), large.shape], [true, [2]]);
+    }
+    equal(isShared(Mtl.array(Mtl.zeros([2]), {shared})), true);
+
+    for (const [wrong, says] of [[{shard: true}, '“shard”'], [{shape: [1]}, '“shape”']])
+        throws(TypeError, ['Mtl.zeros', says], () => Mtl.zeros([1], wrong));
+    throws(TypeError, ['Mtl.full', '“dtype”'],
+        () => Mtl.full([1], 2, 'int8', {dtype: 'int16'}));
+    throws(TypeError, 'Object', () => Mtl.full([1], {shared}));
 });
 
 test('new tensors by the names of NumPy', async () => {

@@ -43,6 +43,11 @@ function makeView() {
     return Mtl.arange(24, null, null, 'float32').reshape(4, 3, 2);
 }
 
+function makeSocket() {
+    return Gio.Socket.new(Gio.SocketFamily.UNIX, Gio.SocketType.STREAM,
+        Gio.SocketProtocol.DEFAULT);
+}
+
 // No two axes have the same extent, and the order of the axes is Fortran's.
 const LAYOUT = StridedLayout.new([2, 3, 4], [1, 2, 6], 32);
 const DENSE = StridedLayout.new_dense([4, 3, 2], Mtl.Order.C, 32);
@@ -75,6 +80,7 @@ const CALLS = {
     'StridedView.new_arange': [StridedView, null, 'float16', 0, 5],
     'StridedView.new_arange_int64': [StridedView, null, 'uint8', 0, 5],
     'StridedView.new_filled': [StridedView, null, 'int8', [3], 7],
+    'StridedView.new_from_variant_fds': [StridedView, makeView().to_variant()],
     'StridedView.new_uninitialized': [StridedView, null, 'int8', [0, 3]],
     'StridedView.new_zeros': [StridedView, null, 'int8', [2, 3]],
     'StridedView.all_close': [makeView(), makeView()],
@@ -89,6 +95,8 @@ const CALLS = {
     'StridedView.narrow': [makeView(), 0, 0, 4],
     'StridedView.to_device': [makeView(), Device.get_host()],
     'StridedView.to_dtype': [makeView().transpose(), 'float64'],
+    'StridedView.to_variant': [makeView()],
+    'TensorConnection.new': [Mtl.TensorConnection, makeSocket()],
     'TensorFile.check': [file],
     'TensorFile.load_views': [file],
     'TensorFile.match_loadable_names': [file],
@@ -109,6 +117,10 @@ function describe(result) {
         return [result.get_size(), result.get_storage_mode(), result.is_read_only()];
     if (result instanceof Mtl.DlpackTensor)
         return [result.is_copied(), result.get_device()];
+    if (result instanceof GLib.Variant)
+        return result.print(true);
+    if (result instanceof Mtl.TensorConnection)
+        return result.get_flags();
     if (result instanceof TensorFile)
         return [result.get_file().get_path(), result.list_names()];
     return String(result instanceof Event ? result.get_device() : result);
@@ -118,8 +130,9 @@ test('what is left out is the default', () => {
     let n = 0;
 
     for (const [namespace, name, items] of TABLE) {
-        // The test of events has the timeout.
-        if (namespace !== 'Mtl' || name.endsWith('_async') || name === 'Event.wait')
+        // The tests of events and connections have these.
+        if (namespace !== 'Mtl' || name.endsWith('_async') ||
+            ['Event.wait', 'TensorConnection.send'].includes(name))
             continue;
 
         const [owner, ...required] = CALLS[name];

@@ -5,6 +5,7 @@ Views of random layouts go from process to process where they lie, and what
 arrives is compared with what NumPy packs. Both processes make the same views.
 """
 
+import pathlib
 import random
 import sys
 
@@ -16,6 +17,9 @@ import numpy as np  # noqa: E402
 from gi.overrides import _mtl_mpi  # noqa: E402
 from gi.repository import Mtl  # noqa: E402
 from mpi4py import MPI  # noqa: E402
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "support"))
+from dlpack_structs import Producer  # noqa: E402
 
 TYPES = {"bool": MPI.C_BOOL, "int8": MPI.INT8_T, "uint16": MPI.UINT16_T, "int32": MPI.INT32_T,
          "uint64": MPI.UINT64_T, "float16": None, "float32": MPI.FLOAT, "float64": MPI.DOUBLE,
@@ -104,6 +108,17 @@ def check_opaque_elements():
     datatype.Free()
 
 
+def check_vectors():
+    """Each element has three numbers; their elements lie 5 apart, from the last one on."""
+    numbers = np.arange(60, dtype=np.float32)
+    view = Mtl.from_dlpack(Producer(numbers.ctypes.data + 45 * 4, (4,), (-5,), 2, 32, 3))
+    datatype = Mtl.mpi_datatype(view)
+    packed = np.empty(12, np.float32)
+    comm.Sendrecv([view.get_buffer(), 1, datatype], other, 0, [packed, MPI.FLOAT], other)
+    assert packed.tolist() == [45, 46, 47, 30, 31, 32, 15, 16, 17, 0, 1, 2]
+    datatype.Free()
+
+
 def check_counts_beyond_an_int():
     one = Mtl.StridedView.new_zeros(Mtl.Device.get_host(), Mtl.DType.INT16, [1])
     for shape in ([2**32 + 5], [2**17, 2**17], [3 * (2**31 - 1)], [2**31]):
@@ -117,6 +132,7 @@ def main():
     rng = random.Random(sys.argv[1])
     check_counts_beyond_an_int()
     check_opaque_elements()
+    check_vectors()
     for largest in (_mtl_mpi._MAX_COUNT, 2):  # the second one, so that counts go into blocks
         _mtl_mpi._MAX_COUNT = largest
         for _ in range(int(sys.argv[2])):

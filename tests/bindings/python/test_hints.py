@@ -2,6 +2,7 @@
 """The type hints: everything that they say is there, and the code in Python for users agrees with
 them."""
 
+import itertools
 import os
 import pathlib
 import pydoc
@@ -119,6 +120,10 @@ WRONG = {
     'Mtl.load("a", Mtl.TensorFileMode.MAP)': "call-arg",
     'Mtl.load("a")[0]': "index",
     'Mtl.save("a", {}, metadata=["b"])': "arg-type",
+    'Mtl.zeros(3, "f4", None, True)': "call-arg",
+    'Mtl.TensorConnection("socket")': "arg-type",
+    'connection.send(view, [1])': "arg-type",
+    'connection.receive()[1].nothing': "attr-defined",
 }
 RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "view.dtype.name.upper()", "view.T.connect('notify', print)", "len(Mtl.Device.list())",
@@ -147,6 +152,12 @@ RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "view.sum(axis=0, keepdims=True), view.flat[1:], view.flags['W'], view.mT.ravel('F')",
          "view.copy_from([1]), view.copy_from(3), view.array_equal([1]), view.all_close(2.5, atol=1)",
          "view.copy_scaled_from([1], 2), view.copy_from_async([1], None, print, print, 'data')",
+         "Mtl.zeros(3, shared=True).T, Mtl.array([1], 'i2', None, shared=True).T",
+         "Mtl.TensorConnection.new(Gio.Socket.new_from_fd(3)).props.max_views = 3",
+         "connection.send([1], {'name': 'a', 'n': 3}), connection.receive()[1]['name']",
+         "for received, extras in connection: received.T, extras['name']",
+         "async def receive() -> int: return (await connection.receive_async())[0].ndim",
+         "async def send() -> bool: return await connection.send_async(view, {'n': [1]})",
          "GLib.Bytes.get_size(view.get_bytes())", "min, max = view.layout.get_offset_bounds()"]
 
 
@@ -156,12 +167,13 @@ def check_mistakes(mypy, folder, head, wrong, right):
     lines = [line for line in mypy(path).stdout.splitlines() if "error:" in line]
 
     assert len(lines) == len(wrong), "\n".join(lines)
-    for number, code, line in zip(range(head.count("\n") + 2, 99), wrong.values(), lines):
+    for number, code, line in zip(itertools.count(head.count("\n") + 2), wrong.values(), lines):
         assert f"program.py:{number}:" in line and line.endswith(f"[{code}]"), line
 
 
 def test_mistakes_are_found(mypy, tmp_path):
-    head = "from gi.repository import Gio, GLib, Mtl\nview = Mtl.asview([1])"
+    head = ("import socket\nfrom gi.repository import Gio, GLib, Mtl\nview = Mtl.asview([1])\n"
+            "connection = Mtl.TensorConnection(socket.socket(), max_views=3)")
     check_mistakes(mypy, tmp_path, head, WRONG, RIGHT)
 
 

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,69 @@ def mpirun(n, *args):
 
 def test_views_of_random_layouts():
     assert mpirun(2, HERE / "mpi_exchange.py", SEED, 500) == "right\n"
+
+
+GUIDE = " ".join((HERE.parents[2] / "docs" / "python.md").read_text().split())
+
+ERRORS = """
+import gi
+gi.require_version("Mtl", "1")
+import numpy as np
+from gi.repository import Mtl
+from mpi4py import MPI
+
+view = Mtl.array(np.arange(12.0).reshape(3, 4))
+received = Mtl.zeros(12, "float64", device="cpu")
+for part in (view[:, 2], view[::-1]):
+    try:
+        MPI.COMM_SELF.Sendrecv(part, 0, recvbuf=received, source=0)
+    except BufferError as error:
+        print(f"BufferError: {error}")
+        print(f"BufferError: {error.__context__}")
+
+for part in (view[:, 2], view[::-1], view.T):
+    datatype = Mtl.mpi_datatype(part)
+    MPI.COMM_SELF.Sendrecv([part.get_buffer(), 1, datatype], 0, recvbuf=received, source=0)
+    datatype.Free()
+    print(*received.tolist()[:np.asarray(part).size])
+MPI.COMM_SELF.Sendrecv(view.T, 0, recvbuf=received, source=0)
+print(*received.tolist())
+"""
+
+
+def test_the_errors_of_mpi4py_that_the_guide_names():
+    """They are what users look for. With a type the same views are sent."""
+    column, because, negative, _, *sent = mpirun(1, "-c", ERRORS).splitlines()
+    numbers = np.arange(12.0).reshape(3, 4)
+
+    assert f"raises `{column}`" in GUIDE and f"`{because}`" in GUIDE
+    words = re.search("has negative strides.*consumers accept", negative)[0]
+    assert f"`BufferError: … {words}`" in GUIDE
+    expected = [numbers[:, 2], numbers[::-1], numbers.T, numbers]  # the last one without a type
+    assert sent == [" ".join(map(str, array.ravel().tolist())) for array in expected]
+
+
+WRONG_SUM = """
+import gi
+gi.require_version("Mtl", "1")
+from gi.repository import Mtl
+from mpi4py import MPI
+
+ones = Mtl.ones(3, "bfloat16", device="cpu")
+MPI.COMM_WORLD.Allreduce(MPI.IN_PLACE, ones)
+if MPI.COMM_WORLD.rank == 0:
+    print(*ones.tolist())
+"""
+
+
+def test_the_sum_of_small_floats_that_the_guide_warns_of():
+    """MPI adds up the bytes 3f and 80."""
+    bytes_of_sum = bytes((2 * byte) % 256 for byte in (0x80, 0x3f))
+    [wrong] = np.frombuffer(bytes(2) + bytes_of_sum, "<f4")
+    sums = [float(word) for word in mpirun(2, "-c", WRONG_SUM).split()]
+
+    assert sums == [wrong] * 3
+    assert f"1 + 1 is {wrong:.3g}".replace("e+", "e") in GUIDE
 
 
 REDUCTION = """

@@ -4,7 +4,9 @@
  * program is its own receiver: it writes the elements of what arrives to its output. */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 #include "test-gst-buffer-utils.h"
 
 #define N_FRAMES 3
+#define N_POOLED_FRAMES 1000
 
 static const char *program;
 
@@ -55,26 +58,92 @@ append_buffer (GByteArray *bytes,
     }
 }
 
+/* The file that the memory is in, and where. */
+typedef struct
+{
+  guint64 inode;
+  guint64 offset;
+} Place;
+
+/* Gets the place of memory that a further process could map, but not write to. */
+static Place
+find_place (GstMemory *memory,
+            gboolean   read_only)
+{
+  g_autoptr (GError) error = NULL;
+  gsize byte_offset;
+  MtlBuffer *buffer = mtl_gst_memory_get_buffer (memory, &byte_offset);
+  struct stat info;
+  guint64 offset;
+  int fd;
+
+  g_assert_nonnull (buffer);
+  g_assert_true (mtl_buffer_is_interprocess (buffer));
+  g_assert_cmpint (mtl_buffer_is_read_only (buffer), ==, read_only);
+  fd = mtl_buffer_dup_fd (buffer, &offset, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (fstat (fd, &info), ==, 0);
+  close (fd);
+  return (Place) { info.st_ino, offset + byte_offset };
+}
+
+static void
+append_places (GByteArray *bytes,
+               GstBuffer  *buffer,
+               gboolean    read_only)
+{
+  for (guint i = 0; i < gst_buffer_n_memory (buffer); i++)
+    {
+      const Place place = find_place (gst_buffer_peek_memory (buffer, i), read_only);
+
+      g_byte_array_append (bytes, (const guint8 *) &place, sizeof place);
+    }
+}
+
+static guint
+count_descriptors (void)
+{
+  g_autoptr (GDir) folder = g_dir_open ("/dev/fd", 0, NULL);
+  guint n = 0;
+
+  while (g_dir_read_name (folder) != NULL)
+    n++;
+  return n;
+}
+
+/* More than those that a few frames need would be a leak. */
+#define MAX_DESCRIPTORS 40
+
 static int
-receive (const char *path)
+receive (const char *path,
+         guint       n_frames,
+         gboolean    with_places)
 {
   g_autofree char *text =
-    g_strdup_printf ("unixfdsrc socket-path=%s ! appsink name=sink sync=false", path);
+    g_strdup_printf ("unixfdsrc socket-path=%s ! appsink name=sink sync=false"
+                     " enable-last-sample=false", path);
   g_autoptr (GError) error = NULL;
   g_autoptr (GstElement) pipeline = gst_parse_launch (text, &error);
   g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  guint n_descriptors = 0;
 
   g_assert_no_error (error);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  for (guint i = 0; i < N_FRAMES; i++)
+  for (guint i = 0; i < n_frames; i++)
     {
       GstSample *sample = NULL;
 
       g_signal_emit_by_name (sink, "pull-sample", &sample);
       g_assert_nonnull (sample);
       append_buffer (bytes, gst_sample_get_buffer (sample), gst_sample_get_caps (sample));
+      if (with_places)
+        append_places (bytes, gst_sample_get_buffer (sample), TRUE);
       gst_sample_unref (sample);
+
+      if (i == 0)
+        n_descriptors = count_descriptors ();
+      g_assert_cmpuint (count_descriptors (), <=, n_descriptors + MAX_DESCRIPTORS);
     }
 
   gst_element_set_state (pipeline, GST_STATE_NULL);
@@ -162,25 +231,53 @@ sender_clear (Sender *self)
   g_free (self->path);
 }
 
+static GSubprocess *
+start_receiver (Sender   *self,
+                guint     n_frames,
+                gboolean  with_places)
+{
+  g_autofree char *n = g_strdup_printf ("%u", n_frames);
+  g_autoptr (GError) error = NULL;
+  GSubprocess *receiver =
+    g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE, &error, program, "--receive", self->path, n,
+                      with_places ? "places" : NULL, NULL);
+
+  g_assert_no_error (error);
+  return receiver;
+}
+
+/* Takes the receiver. Returns its output. */
+static GBytes *
+finish_receiver (GSubprocess *receiver)
+{
+  g_autoptr (GSubprocess) own = receiver;
+  g_autoptr (GError) error = NULL;
+  GBytes *received = NULL;
+
+  g_subprocess_communicate (own, NULL, NULL, &received, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (g_subprocess_get_status (own), ==, 0);
+  return received;
+}
+
+static void
+push (Sender    *self,
+      GstBuffer *buffer)
+{
+  g_assert_cmpint (gst_pad_push (self->pad, buffer), ==, GST_FLOW_OK);
+}
+
 /* Takes the buffers. Returns what the other process has of them. */
 static GBytes *
 send_buffers (Sender     *self,
-              GstBuffer **buffers)
+              GstBuffer **buffers,
+              gboolean    with_places)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GSubprocess) receiver =
-    g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE, &error, program, "--receive", self->path,
-                      NULL);
-  GBytes *received = NULL;
+  GSubprocess *receiver = start_receiver (self, N_FRAMES, with_places);
 
-  g_assert_no_error (error);
   for (guint i = 0; i < N_FRAMES; i++)
-    g_assert_cmpint (gst_pad_push (self->pad, buffers[i]), ==, GST_FLOW_OK);
-
-  g_subprocess_communicate (receiver, NULL, NULL, &received, NULL, &error);
-  g_assert_no_error (error);
-  g_assert_cmpint (g_subprocess_get_status (receiver), ==, 0);
-  return received;
+    push (self, buffers[i]);
+  return finish_receiver (receiver);
 }
 
 /* Since GStreamer 1.28 the element copies memory without a file descriptor, such as that of a view.
@@ -208,6 +305,14 @@ assert_refused (Sender    *self,
   g_assert_cmpint (gst_pad_push (self->pad, buffer), ==, GST_FLOW_ERROR);
 }
 
+static void
+assert_received (GBytes     *received,
+                 GByteArray *expected)
+{
+  g_assert_cmpmem (g_bytes_get_data (received, NULL), g_bytes_get_size (received), expected->data,
+                   expected->len);
+}
+
 /* Takes the buffers and checks them. */
 static void
 check_sent (GstCaps    *caps,
@@ -221,7 +326,7 @@ check_sent (GstCaps    *caps,
   sender_init (&sender, caps);
   if (can_copy (&sender))
     {
-      received = send_buffers (&sender, buffers);
+      received = send_buffers (&sender, buffers, FALSE);
       g_assert_cmpmem (g_bytes_get_data (received, NULL), g_bytes_get_size (received),
                        g_bytes_get_data (expected, NULL), g_bytes_get_size (expected));
     }
@@ -271,7 +376,7 @@ video_metas_arrive (void)
   for (guint i = 0; i < N_FRAMES; i++)
     buffers[i] = foreign_frame_new (&info, elements);
   sender_init (&sender, caps);
-  received = send_buffers (&sender, buffers);
+  received = send_buffers (&sender, buffers, FALSE);
   sender_clear (&sender);
 
   g_assert_cmpuint (g_bytes_get_size (received), ==, elements->len);
@@ -463,15 +568,143 @@ test_without_copy (void)
       g_assert_no_error (error);
       g_assert_true (mtl_strided_view_copy_from (frame, part, NULL, &error));
       append_elements (elements, part);
+      append_places (elements, buffers[i], TRUE);
     }
 
-  received = send_buffers (&sender, buffers);
-  g_assert_cmpmem (g_bytes_get_data (received, NULL), g_bytes_get_size (received), elements->data,
-                   elements->len);
+  received = send_buffers (&sender, buffers, TRUE);
+  assert_received (received, elements);
   sender_clear (&sender);
 }
 
-/* The memory of a view has no file descriptor. */
+static MtlStridedView *
+interprocess_view_new (MtlDType      dtype,
+                       const gint64 *shape,
+                       gsize         n_dims)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view =
+    mtl_strided_view_new_uninitialized (NULL, dtype, shape, n_dims, MTL_STORAGE_MODE_INTERPROCESS,
+                                        &error);
+
+  g_assert_no_error (error);
+  fill (view);
+  return view;
+}
+
+static gboolean
+has_interprocess_memory (void)
+{
+  if (mtl_device_supports_storage_mode (mtl_device_get_host (), MTL_STORAGE_MODE_INTERPROCESS))
+    return TRUE;
+
+  g_test_skip ("needs Linux");
+  return FALSE;
+}
+
+/* Memory that other processes can map arrives as the same file. The frames are some rows each of a
+ * picture. */
+static void
+test_interprocess_views (void)
+{
+  const GstVideoInfo info = video_info (GST_VIDEO_FORMAT_RGBA, 20, 10);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
+  g_autoptr (GByteArray) expected = g_byte_array_new ();
+  g_autoptr (MtlStridedView) picture = NULL;
+  g_autoptr (GBytes) received = NULL;
+  GstBuffer *buffers[N_FRAMES];
+  Sender sender;
+
+  if (!has_elements () || !has_interprocess_memory ())
+    return;
+
+  picture = interprocess_view_new (MTL_DTYPE_UINT8, (gint64[]) { 10 * N_FRAMES, 20, 4 }, 3);
+  for (guint i = 0; i < N_FRAMES; i++)
+    {
+      g_autofree char *rows = g_strdup_printf ("%u:%u", 10 * i, 10 * i + 10);
+      g_autoptr (MtlStridedView) frame = slice (picture, rows);
+
+      buffers[i] = get_buffer (frame, &info);
+      append_elements (expected, frame);
+      append_places (expected, buffers[i], FALSE);
+    }
+
+  sender_init_without_copies (&sender, caps);
+  received = send_buffers (&sender, buffers, TRUE);
+  assert_received (received, expected);
+  sender_clear (&sender);
+}
+
+static GstBufferPool *
+pool_new (GstCaps *caps,
+          guint    size,
+          guint    n_buffers)
+{
+  g_autoptr (GError) error = NULL;
+  MtlGstAllocator *allocator =
+    mtl_gst_allocator_new (NULL, MTL_STORAGE_MODE_INTERPROCESS, &error);
+  GstBufferPool *pool = gst_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  g_assert_no_error (error);
+  gst_buffer_pool_config_set_params (config, caps, size, 0, n_buffers);
+  gst_buffer_pool_config_set_allocator (config, GST_ALLOCATOR (allocator), NULL);
+  gst_object_unref (allocator);
+  g_assert_true (gst_buffer_pool_set_config (pool, config));
+  g_assert_true (gst_buffer_pool_set_active (pool, TRUE));
+  return pool;
+}
+
+/* A few frames are written, sent, read in the other process and used again. */
+static void
+test_interprocess_pool (void)
+{
+  const GstVideoInfo info = video_info (GST_VIDEO_FORMAT_GRAY8, 64, 64);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
+  g_autoptr (GByteArray) expected = g_byte_array_new ();
+  g_autoptr (GHashTable) inodes = g_hash_table_new (NULL, NULL);
+  g_autoptr (GBytes) received = NULL;
+  g_autoptr (GstBufferPool) pool = NULL;
+  guint n_descriptors = 0;
+  GSubprocess *receiver;
+  Sender sender;
+
+  if (!has_elements () || !has_interprocess_memory ())
+    return;
+
+  pool = pool_new (caps, info.size, 4);
+  sender_init_without_copies (&sender, caps);
+  receiver = start_receiver (&sender, N_POOLED_FRAMES, TRUE);
+  for (guint i = 0; i < N_POOLED_FRAMES; i++)
+    {
+      g_autoptr (MtlStridedView) view = NULL;
+      g_autoptr (GError) error = NULL;
+      GstBuffer *buffer = NULL;
+      Place place;
+
+      g_assert_cmpint (gst_buffer_pool_acquire_buffer (pool, &buffer, NULL), ==, GST_FLOW_OK);
+      view = mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READWRITE, &error);
+      g_assert_no_error (error);
+      fill (view);
+      append_elements (expected, view);
+      append_places (expected, buffer, FALSE);
+      place = find_place (gst_buffer_peek_memory (buffer, 0), FALSE);
+      g_hash_table_add (inodes, GSIZE_TO_POINTER (place.inode));
+      g_clear_object (&view);
+      push (&sender, buffer);
+
+      if (i == 0)
+        n_descriptors = count_descriptors ();
+      g_assert_cmpuint (count_descriptors (), <=, n_descriptors + MAX_DESCRIPTORS);
+    }
+
+  received = finish_receiver (receiver);
+  assert_received (received, expected);
+  g_assert_cmpuint (g_hash_table_size (inodes), <=, 4);
+  sender_clear (&sender);
+  g_assert_true (gst_buffer_pool_set_active (pool, FALSE));
+}
+
+/* Memory that other processes cannot map has no file descriptor. */
 static void
 test_forbidden_copy (void)
 {
@@ -493,8 +726,8 @@ main (int   argc,
       char *argv[])
 {
   gst_init (&argc, &argv);
-  if (argc == 3 && g_str_equal (argv[1], "--receive"))
-    return receive (argv[2]);
+  if (argc >= 4 && g_str_equal (argv[1], "--receive"))
+    return receive (argv[2], atoi (argv[3]), argc > 4);
 
   program = argv[0];
   g_test_init (&argc, &argv, NULL);
@@ -504,6 +737,8 @@ main (int   argc,
   g_test_add_func ("/gst/unixfd/planes", test_planes);
   g_test_add_func ("/gst/unixfd/audio", test_audio);
   g_test_add_func ("/gst/unixfd/without-copy", test_without_copy);
+  g_test_add_func ("/gst/unixfd/interprocess-views", test_interprocess_views);
+  g_test_add_func ("/gst/unixfd/interprocess-pool", test_interprocess_pool);
   g_test_add_func ("/gst/unixfd/forbidden-copy", test_forbidden_copy);
 
   return g_test_run ();

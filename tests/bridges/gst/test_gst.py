@@ -10,13 +10,15 @@ from fractions import Fraction
 import gi
 
 gi.require_version('Gst', '1.0')
+gi.require_version('GstAllocators', '1.0')
 gi.require_version('GstAudio', '1.0')
 gi.require_version('GstBase', '1.0')
 gi.require_version('GstVideo', '1.0')
 gi.require_version('Mtl', '1')
 gi.require_version('MtlGst', '1')
 import numpy  # noqa: E402
-from gi.repository import GLib, Gst, GstAudio, GstBase, GstVideo, Mtl, MtlGst  # noqa: E402
+from gi.repository import (GLib, Gst, GstAllocators, GstAudio, GstBase, GstVideo, Mtl,  # noqa: E402
+                           MtlGst)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'support'))
 
@@ -404,6 +406,20 @@ class TensorTest(Test):
 
 
 class AllocatorTest(Test):
+    @unittest.skipUnless(sys.platform == 'linux', 'only Linux has files that can be sealed')
+    def test_descriptors(self):
+        view = Mtl.StridedView.new_zeros(None, 'uint8', (3, 5, 3), 'interprocess')
+        pooled = Gst.Buffer.new_allocate(MtlGst.Allocator.new('interprocess'), 45, None)
+        for buffer in MtlGst.buffer_from_view(view), pooled:
+            with MtlGst.view_from_buffer(buffer, 'u1', (45,), WRITE) as written:
+                written[:] = range(45)
+            memory = buffer.peek_memory(0)
+            self.assertTrue(GstAllocators.is_fd_memory(memory))
+            _, offset, _ = memory.get_sizes()
+            self.assertEqual(os.pread(GstAllocators.fd_memory_get_fd(memory), 45, offset),
+                             bytes(range(45)))
+        self.assertEqual(view[2, 4, 2], 44)
+
     def test_allocator(self):
         host, default = Mtl.Device.get_host(), Mtl.Device.get_default()
         for allocator, device in (

@@ -23,7 +23,7 @@ typedef enum
   FAULT_RESOLVE = 1 << 10, /* a path whose links are followed */
   FAULT_OWNER = 1 << 11,
   FAULT_MODE = 1 << 12,
-  FAULT_RESERVE = 1 << 13,
+  FAULT_RESERVE = 1 << 13, /* room in a file, and its size */
   FAULT_WRITE = 1 << 14,
   FAULT_FLUSH = 1 << 15,
   FAULT_RENAME = 1 << 16,
@@ -32,19 +32,32 @@ typedef enum
   FAULT_FOLDER = 1 << 19, /* opening, flushing and closing one; those above are for files */
   FAULT_READ_LINK = 1 << 20,
   FAULT_LIST = 1 << 21, /* the names in a folder */
+  FAULT_MEMFD = 1 << 22,
+  FAULT_DUP = 1 << 23,  /* a descriptor is duplicated */
+  FAULT_SEAL = 1 << 24,
+  FAULT_ASK = 1 << 25,  /* a descriptor for its seals, or the size of its pipe */
+  FAULT_SENDMSG = 1 << 26,
+  FAULT_RECVMSG = 1 << 27,
+  FAULT_POLL = 1 << 28,
+  FAULT_PIPE = 1 << 29,
+  FAULT_USER = 1 << 30, /* this process seems to be another user's, or the peer's is not known */
 } FaultCalls;
+
+/* An outcome for Fault: the operation succeeds after some failures, and not after others. */
+#define SOMETIMES 2
 
 typedef struct
 {
   FaultCalls calls;
-  int code;             /* errno; 0 for a count that is short */
-  gboolean is_survived; /* the operation succeeds all the same */
+  int code;        /* errno; 0 for a count that is short */
+  int is_survived; /* TRUE if the operation succeeds all the same, or SOMETIMES */
+  MtlError error;  /* the code in MTL_ERROR if it is not that of errno */
 } Fault;
 
-/* Files of a folder in use: either done, or an error. */
+/* Files of a folder in use, or memory without one: either done, or an error. */
 typedef struct
 {
-  TestFolder *folder;
+  TestFolder *folder; /* nullable */
   gboolean (* run) (gpointer   data,
                     GError   **error);
   void (* check) (gpointer     data,

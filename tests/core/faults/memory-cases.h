@@ -48,6 +48,11 @@ BYTES (buffer_dup_bytes_async,
        (mtl_buffer_dup_bytes_async (f->buffer, 1, 20, NULL, take_result, f),
         mtl_buffer_dup_bytes_finish (f->buffer, wait_for_result (f), error)))
 BYTES (buffer_get_bytes, mtl_buffer_get_bytes (f->buffer, 1, 20, error))
+DONE (buffer_dup_fd, close_fd (mtl_buffer_dup_fd (mtl_strided_view_get_buffer (f->shared), NULL, error)))
+OBJECT (buffer_new_for_fd,
+        mtl_buffer_new_for_fd (f->fd, 4, 8, MTL_BUFFER_FLAGS_READ_ONLY, error))
+OBJECT (buffer_new_for_fd_writable,
+        mtl_buffer_new_for_fd (f->fd, 4, 8, MTL_BUFFER_FLAGS_NONE, error))
 
 /* Types, devices, events, streams */
 NUMBER (dtype_from_string, mtl_dtype_from_string ("float32", error))
@@ -146,6 +151,46 @@ DONE (view_new_from_metal_tensor, refuses_tensor (f, error))
 OBJECT (view_new_from_variant,
         mtl_strided_view_new_from_variant (f->variant, f->dtype, DIMS (3), error))
 OBJECT (view_new_like, mtl_strided_view_new_zeros_like (f->view, error))
+
+OBJECT (view_new_from_variant_fds,
+        mtl_strided_view_new_from_variant_fds (f->description, f->fds, error))
+
+/* Other processes */
+VARIANT (view_to_variant, mtl_strided_view_to_variant (f->view, NULL, f->extras, error))
+OBJECT (connection_new, connect_peers (NULL))
+OBJECT (connection_allocate_view, allocate_view (f, error))
+DONE (connection_send, send_view (f, f->view, FALSE, error))
+DONE (connection_send_shared, send_view (f, f->shared, FALSE, error))
+DONE (connection_send_copied, send_view (f, f->large, FALSE, error))
+DONE (connection_send_async, send_view (f, f->view, TRUE, error))
+OBJECT (connection_receive, receive_view (f, FALSE, error))
+OBJECT (connection_receive_async, receive_view (f, TRUE, error))
+OBJECT (exported_tensor_new, mtl_exported_tensor_new (f->view, MTL_TENSOR_PEER_FLAGS_NONE))
+DONE (exported_tensor_export, export_another (f, error))
+DONE (exported_tensor_announce_change,
+      mtl_exported_tensor_announce_change (f->exported, "1:3", error))
+OBJECT (proxy_new, mtl_tensor_proxy_new (f->peers.caller, NULL, OBJECT_PATH))
+DONE (proxy_copy_from,
+      settle (f, mtl_tensor_proxy_copy_from (f->proxy, f->view, "...", NULL, error)))
+DONE (proxy_copy_from_async,
+      (mtl_tensor_proxy_copy_from_async (f->proxy, f->view, "...", NULL, take_result, f),
+       settle (f, mtl_tensor_proxy_copy_from_finish (f->proxy, wait_for_result (f), error))))
+OBJECT (proxy_fetch_layout,
+        settle_object (f, mtl_tensor_proxy_fetch_layout (f->proxy, NULL, NULL, NULL, error)))
+OBJECT (proxy_fetch_layout_async,
+        (mtl_tensor_proxy_fetch_layout_async (f->proxy, NULL, take_result, f),
+         settle_object (f, mtl_tensor_proxy_fetch_layout_finish (f->proxy, wait_for_result (f),
+                                                                 NULL, NULL, error))))
+OBJECT (proxy_fetch_view,
+        settle_object (f, mtl_tensor_proxy_fetch_view (f->proxy, NULL, error)))
+OBJECT (proxy_fetch_view_async,
+        (mtl_tensor_proxy_fetch_view_async (f->proxy, NULL, take_result, f),
+         settle_object (f, mtl_tensor_proxy_fetch_view_finish (f->proxy, wait_for_result (f),
+                                                               error))))
+DONE (proxy_put, settle (f, mtl_tensor_proxy_put (f->proxy, f->view, f->extras, NULL, error)))
+DONE (proxy_put_async,
+      (mtl_tensor_proxy_put_async (f->proxy, f->view, f->extras, NULL, take_result, f),
+       settle (f, mtl_tensor_proxy_put_finish (f->proxy, wait_for_result (f), error))))
 
 /* Other views of the same memory */
 OBJECT (view_as_read_only, mtl_strided_view_as_read_only (f->view))

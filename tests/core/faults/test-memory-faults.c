@@ -3,10 +3,14 @@
 /* Each allocation of each public function fails, one after another: that is an error and no
  * result, and the arguments are as before. */
 
+/* memfd_create() */
+#define _GNU_SOURCE
+
 #include "faults.h"
 
 #include <errno.h>
 
+#include "../../processes/dbus-peers.h"
 #include "dlpack-producer.h"
 #include "mtl-strided-view-private.h"
 #include "test-device.h"
@@ -59,6 +63,15 @@ typedef struct
   MtlTensorFileBuilder *builder;
   GFile *target;
   GFile *index;
+
+  MtlStridedView *shared;  /* in memory for other processes */
+  int fd;                  /* the descriptor of that memory */
+  GUnixFDList *fds;        /* those of the description */
+  GVariant *description;   /* describes shared */
+  GVariant *extras;
+  Peers peers;             /* on D-Bus */
+  MtlExportedTensor *exported;
+  MtlTensorProxy *proxy;
 
   GAsyncResult *result;
   gsize n;
@@ -246,6 +259,138 @@ set_metadata (Fixture  *f,
          && mtl_tensor_file_builder_set_metadata (builder, "key", NULL, error);
 }
 
+static gboolean
+close_fd (int fd)
+{
+  return fd >= 0 && close (fd) == 0;
+}
+
+static MtlTensorConnection *
+connect_fd (int fd)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GSocket) socket = g_socket_new_from_fd (fd, &error);
+
+  g_assert_no_error (error);
+  return mtl_tensor_connection_new (socket, MTL_TENSOR_PEER_FLAGS_NONE);
+}
+
+/* Returns one end, and the other one if it is wanted. */
+static MtlTensorConnection *
+connect_peers (MtlTensorConnection **other)
+{
+  int fds[2];
+
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM, 0, fds), ==, 0);
+  if (other != NULL)
+    *other = connect_fd (fds[1]);
+  else
+    close (fds[1]);
+  return connect_fd (fds[0]);
+}
+
+static MtlStridedView *
+allocate_view (Fixture  *f,
+               GError  **error)
+{
+  g_autoptr (MtlTensorConnection) connection = connect_peers (NULL);
+
+  return mtl_tensor_connection_allocate_view (connection, f->dtype, DIMS (4, 6), error);
+}
+
+/* The task of another thread may hold it a little longer. */
+static void
+wait_until_unused (Fixture             *f,
+                   MtlTensorConnection *connection)
+{
+  g_clear_object (&f->result);
+  while (g_atomic_int_get ((int *) &G_OBJECT (connection)->ref_count) > 1)
+    g_usleep (1000);
+}
+
+static gboolean
+send_view (Fixture         *f,
+           MtlStridedView  *view,
+           gboolean         is_async,
+           GError         **error)
+{
+  g_autoptr (MtlTensorConnection) peer = NULL;
+  g_autoptr (MtlTensorConnection) connection = connect_peers (&peer);
+  gboolean is_sent;
+
+  if (!is_async)
+    return mtl_tensor_connection_send (connection, view, f->extras, NULL, error);
+
+  mtl_tensor_connection_send_async (connection, view, f->extras, NULL, take_result, f);
+  is_sent = mtl_tensor_connection_send_finish (connection, wait_for_result (f), error);
+  wait_until_unused (f, connection);
+  return is_sent;
+}
+
+static MtlStridedView *
+receive_view (Fixture   *f,
+              gboolean   is_async,
+              GError   **error)
+{
+  g_autoptr (MtlTensorConnection) peer = NULL;
+  g_autoptr (MtlTensorConnection) connection = connect_peers (&peer);
+  g_autoptr (GVariant) extras = NULL;
+  MtlStridedView *view;
+
+  if (!mtl_tensor_connection_send (peer, f->view, f->extras, NULL, error))
+    return NULL;
+
+  if (!is_async)
+    return mtl_tensor_connection_receive (connection, &extras, NULL, error);
+
+  mtl_tensor_connection_receive_async (connection, NULL, take_result, f);
+  view = mtl_tensor_connection_receive_finish (connection, wait_for_result (f), &extras, error);
+  wait_until_unused (f, connection);
+  return view;
+}
+
+static gboolean
+set_flag (gpointer flag)
+{
+  g_atomic_int_set ((int *) flag, TRUE);
+  return G_SOURCE_REMOVE;
+}
+
+/* The thread of the exporter may still go on after its reply. */
+static gboolean
+settle (Fixture  *f,
+        gboolean  is_done)
+{
+  int is_settled = FALSE;
+
+  g_clear_object (&f->result);
+  invoke (&f->peers, set_flag, &is_settled);
+  while (!g_atomic_int_get (&is_settled))
+    g_usleep (100);
+  return is_done;
+}
+
+static gpointer
+settle_object (Fixture  *f,
+               gpointer  object)
+{
+  settle (f, TRUE);
+  return object;
+}
+
+static gboolean
+export_another (Fixture  *f,
+                GError  **error)
+{
+  g_autoptr (MtlExportedTensor) tensor =
+    mtl_exported_tensor_new (f->view, MTL_TENSOR_PEER_FLAGS_NONE);
+  gboolean is_exported =
+    mtl_exported_tensor_export (tensor, f->peers.caller, OBJECT_PATH, error);
+
+  end_export (g_steal_pointer (&tensor));
+  return is_exported;
+}
+
 /* --- The table of cases */
 
 typedef struct
@@ -287,6 +432,14 @@ typedef struct
     g_bytes_unref (result); \
     return TRUE; \
   })
+#define VARIANT(name, call) FUNCTION (name, \
+  { \
+    GVariant *result = (call); \
+    if (result == NULL) \
+      return FALSE; \
+    g_variant_unref (result); \
+    return TRUE; \
+  })
 #define MANAGED(name, call) FUNCTION (name, return FREE_MANAGED (call);)
 #define FREE_MANAGED(call) \
   _Generic ((call), DLManagedTensor *: free_managed, \
@@ -308,6 +461,7 @@ typedef struct
 #undef OBJECT
 #undef MEMORY
 #undef BYTES
+#undef VARIANT
 #undef MANAGED
 #undef DONE
 #undef NUMBER
@@ -318,6 +472,7 @@ typedef struct
 #define OBJECT(name, call) { #name, run_##name },
 #define MEMORY OBJECT
 #define BYTES OBJECT
+#define VARIANT OBJECT
 #define MANAGED OBJECT
 #define DONE OBJECT
 #define NUMBER OBJECT
@@ -499,6 +654,47 @@ set_up_files (Fixture *f)
     }
 }
 
+static void
+set_up_shared (Fixture *f)
+{
+  g_autoptr (GError) error = NULL;
+
+  f->shared = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (4, 6),
+                                          MTL_STORAGE_MODE_INTERPROCESS, &error);
+  g_assert_no_error (error);
+  f->fd = mtl_buffer_dup_fd (mtl_strided_view_get_buffer (f->shared), NULL, &error);
+  g_assert_no_error (error);
+  f->fds = g_unix_fd_list_new ();
+  f->description = mtl_strided_view_to_variant (f->shared, f->fds, NULL, &error);
+  g_assert_no_error (error);
+  f->extras = g_variant_ref_sink (g_variant_new_parsed ("{'name': <'x'>}"));
+}
+
+static gboolean
+take_put (MtlExportedTensor *exported,
+          MtlStridedView    *view,
+          GVariant          *extras,
+          gpointer           data)
+{
+  return TRUE;
+}
+
+static void
+set_up_dbus (Fixture *f)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view =
+    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT32, DIMS (4, 6),
+                                MTL_STORAGE_MODE_HOST, &error);
+
+  g_assert_no_error (error);
+  set_up_peers (&f->peers, GINT_TO_POINTER (BY_SOCKET));
+  f->exported = export_view (&f->peers, view, MTL_TENSOR_PEER_FLAGS_NONE);
+  mtl_exported_tensor_set_writable (f->exported, TRUE);
+  g_signal_connect (f->exported, "put", G_CALLBACK (take_put), NULL);
+  f->proxy = make_proxy (&f->peers);
+}
+
 /* Takes the view, of shape (4, 6). */
 static void
 set_up (Fixture        *f,
@@ -560,6 +756,8 @@ set_up (Fixture        *f,
   f->statistics = mtl_strided_view_compute_statistics (f->doubles, NULL, NULL, NULL, &error);
   g_assert_no_error (error);
   producer_init (&f->producer);
+  set_up_shared (f);
+  set_up_dbus (f);
 }
 
 static void
@@ -585,6 +783,13 @@ tear_down (Fixture *f)
   g_object_unref (f->large);
   g_object_unref (f->statistics);
   g_object_unref (f->dense);
+  g_object_unref (f->proxy);
+  end_export (f->exported);
+  g_object_unref (f->shared);
+  close (f->fd);
+  g_object_unref (f->fds);
+  g_variant_unref (f->description);
+  g_variant_unref (f->extras);
   g_object_unref (f->file);
   g_object_unref (f->tensors);
   g_object_unref (f->unlisted);
@@ -593,6 +798,7 @@ tear_down (Fixture *f)
   g_object_unref (f->builder);
   g_object_unref (f->target);
   g_object_unref (f->index);
+  tear_down_peers (&f->peers, NULL);
 }
 
 /* Names with escapes, and metadata, that need memory of their own. */

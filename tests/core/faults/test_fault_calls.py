@@ -18,11 +18,11 @@ OTHERS |= {"dlopen", "dlsym"}
 # The compiler chooses between these.
 GLIB_ALLOCATIONS = {"g_try_malloc", "g_try_malloc0", "g_try_malloc_n", "g_try_malloc0_n"}
 
-# GLib's functions for files.
+# GLib's functions for files, and for users of sockets.
 GLIB_FILE_CALLS = re.compile(
     r"g_(access|chdir|chmod|close|creat|dir_\w+|file_(?!get_|info_|new_for_|peek_)\w+|fopen|fsync|"
     r"lstat|mapped_file_\w+|mkdir\w*|mkstemp\w*|mkdtemp\w*|open|remove|rename|rmdir|stat|"
-    r"unlink|unix_\w+|utime|\w+_stream_\w+|try_\w+)")
+    r"socket_get_credentials|unlink|unix_(?!fd_list_(get_|new|peek_))\w+|utime|\w+_stream_\w+|try_\w+)")
 
 
 def read_imports(library):

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 # The lowest comes first. Each folder of mtldl/ only uses itself and those before it.
 LAYERS = ['base', 'values', 'kernels', 'files', 'devices', 'memory', 'views', 'dlpack',
-          'tensor-files']
+          'processes', 'tensor-files']
 
 # The folders with C code. They only share exported symbols.
 PARTS = ['mtldl', 'bridges/gst', 'bridges/gtk', 'bridges/pixbuf', 'introspection', 'cli']

@@ -39,6 +39,38 @@ CACHES = re.compile('share/(mime/(?!packages/)|applications/mimeinfo.cache|icons
 KEPT_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'CC', 'CXX',
                   'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS']
 
+# A compiler for C and one for C++ of each MPI, and a program in both languages, which is the only
+# process.
+MPI_COMPILERS = {'mpicc.openmpi': 'mpicxx.openmpi', 'mpicc.mpich': 'mpicxx.mpich'}
+MPI_PROGRAM = r'''
+#include <mtldl/mtl-mpi.h>
+
+int
+main (int argc, char **argv)
+{
+  const gint64 shape[] = { 3, 3 };
+  GError *error = NULL;
+  MtlStridedView *view = mtl_strided_view_new_arange (mtl_device_get_host (), MTL_DTYPE_FLOAT32, 0, 9,
+                                                      1, MTL_STORAGE_MODE_DEFAULT, &error);
+  MtlStridedView *square = mtl_strided_view_reshape (view, shape, 2, &error);
+  MtlStridedView *column = mtl_strided_view_slice_string (square, ":, 2", &error);
+  float received[3];
+  MPI_Datatype datatype;
+  MPI_Request request;
+
+  MPI_Init (&argc, &argv);
+  MPI_Irecv (received, 3, MPI_FLOAT, 0, 0, MPI_COMM_SELF, &request);
+  if (!mtl_mpi_create_datatype (column, &datatype, &error)
+      || !mtl_mpi_send (column, 0, 0, MPI_COMM_SELF, &error))
+    g_error ("%s", error->message);
+  MPI_Wait (&request, MPI_STATUS_IGNORE);
+  MPI_Type_free (&datatype);
+  MPI_Finalize ();
+  g_print ("%g %g %g\n", (double) received[0], (double) received[1], (double) received[2]);
+  return 0;
+}
+'''
+
 
 class Failure(Exception):
     pass
@@ -253,14 +285,15 @@ class InstallTest:
                          '-pedantic', '-fsyntax-only', *flags, source], **kwargs)
 
     def test_headers_c99(self):
-        """C: <mtldl/mtldl.h> brings every header but those of raw DLPack, in pedantic C99."""
+        """C: <mtldl/mtldl.h> brings all headers but those of raw DLPack and MPI, in pedantic C99."""
         text = '#include <mtldl/mtldl.h>\nint main (void) { return MTL_MAJOR_VERSION != 1; }\n'
         self.compile([*self.cc, '-std=c99'], 'headers.c', text)
 
         flags = self.pkg_config('--cflags', 'mtldl-1')
         read = self.run([*self.cc, '-M', 'headers.c', *flags])
         unread = [name for name in self.headers() if f'/mtldl/{name}' not in read]
-        check_equal(unread, ['mtl-dlpack-abi.h', 'mtl-dlpack-managed.h', 'mtldl-dlpack.h'])
+        check_equal(unread, ['mtl-dlpack-abi.h', 'mtl-dlpack-managed.h', 'mtl-mpi.h',
+                             'mtldl-dlpack.h'])
 
         text = ('#include <mtldl/mtldl-dlpack.h>\n'
                 'int main (void) { return sizeof (DLTensor) == 0; }\n')
@@ -278,13 +311,30 @@ class InstallTest:
         self.run(['./headers-cpp'])
 
     def test_single_headers(self):
-        """C: no header but <mtldl/mtldl.h> and <mtldl/mtldl-dlpack.h> can be included by itself."""
+        """C: no header but <mtldl/mtldl.h>, those of DLPack and MPI can be included by itself."""
         for name in self.headers():
-            if name in ('mtldl.h', 'mtl-version.h', 'mtldl-dlpack.h'):
+            if name in ('mtldl.h', 'mtl-version.h', 'mtldl-dlpack.h', 'mtl-mpi.h'):
                 continue
             message = self.compile(self.cc, 'single.c', f'#include <mtldl/{name}>\n', fails=True)
             if 'can be included directly' not in message:
                 raise Failure(f'{name}: {message}')
+
+    def test_mpi(self):
+        """C, C++: <mtldl/mtl-mpi.h> compiles with each MPI, without a warning, and sends a view."""
+        if not any(map(shutil.which, MPI_COMPILERS)):
+            raise Skip('neither Open MPI nor MPICH is installed')
+
+        flags = self.pkg_config('--cflags', '--libs', 'mtldl-1')
+        # The interface of MPI 2 for C++ that comes with its header has warnings of its own.
+        warnings = ['-Wall', '-Wextra', '-Wshadow', '-Wconversion', '-Werror', '-pedantic',
+                    '-DOMPI_SKIP_MPICXX', '-DMPICH_SKIP_MPICXX']
+        for for_c, for_cxx in MPI_COMPILERS.items():
+            for compiler, standard, name in ((for_c, 'c11', 'mpi.c'), (for_cxx, 'c++11', 'mpi.cpp')):
+                if shutil.which(compiler) is None:
+                    continue
+                source = self.write(name, MPI_PROGRAM)
+                self.run([compiler, f'-std={standard}', *warnings, source, *flags, '-o', 'mpi'])
+                check_equal(self.run(['./mpi']), '2 5 8\n')
 
     def test_command(self):
         """The command runs, and its page and its completion are where they are looked for."""

@@ -14,8 +14,9 @@ from gi._gi import FunctionInfo
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from . import (_mtl, _mtl_array_interface, _mtl_cuda, _mtl_dask, _mtl_dtype, _mtl_files,
-               _mtl_methods, _mtl_numpy, _mtl_pickle, _mtl_statistics)
+from . import (_mtl, _mtl_array_interface, _mtl_connection, _mtl_cuda, _mtl_dask, _mtl_dbus,
+               _mtl_dtype, _mtl_files, _mtl_methods, _mtl_numpy, _mtl_pickle, _mtl_processes,
+               _mtl_statistics)
 from ._mtl_asview import asview, view_of_assigned, view_of_values
 from ._mtl_async import awaitable
 from ._mtl_create import arange, array, empty, full, ones, zeros
@@ -73,10 +74,14 @@ def _device_of(device):
 _CONVERTERS = {f"{name}{suffix}": {"StridedView": view_of_values, "Device": _device_of}
                for name in ("all_close", "array_equal", "copy_scaled_from", "to_device")
                for suffix in ("", "_async")}
+_CONVERTERS["to_variant"] = {"Variant": _mtl_connection.extras_of}
 
 for _cls in (Buffer, Device, Mtl.Event, Mtl.Stream, StridedLayout, StridedView, Mtl.DlpackTensor,
              DType, Mtl.Statistics, Mtl.TensorFile, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
     make_pythonic(_cls, special=_CONVERTERS)
+make_pythonic(Mtl.TensorConnection, special=_mtl_connection.CONVERTERS)
+for _cls in (Mtl.ExportedTensor, Mtl.TensorProxy):
+    make_pythonic(_cls, special=_mtl_dbus.CONVERTERS)
 
 _mtl.install(StridedView, Buffer, Device, StridedLayout)
 atexit.register(_mtl.prepare_end)
@@ -452,6 +457,14 @@ _mtl_pickle.install()
 _mtl_dask.install()
 
 
+# Other processes
+
+
+_mtl_processes.install()
+_mtl_connection.install()
+_mtl_dbus.install()
+
+
 def name_functions(cls):
     """Gives functions the names that they have here, for exceptions and help(), and their
     defaults."""
@@ -463,6 +476,7 @@ def name_functions(cls):
             set_defaults(function, f"{_name_of(cls)}.{name}")
 
 
-for _cls in (Buffer, Device, DType, StridedLayout, StridedView, Mtl.TensorFile,
-             Mtl.TensorFileBuilder, Mtl.TensorFileEntry):
+for _cls in (Buffer, Device, DType, StridedLayout, StridedView, Mtl.ExportedTensor,
+             Mtl.TensorConnection, Mtl.TensorFile, Mtl.TensorFileBuilder, Mtl.TensorFileEntry,
+             Mtl.TensorProxy):
     name_functions(_cls)

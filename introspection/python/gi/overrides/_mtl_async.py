@@ -5,7 +5,7 @@ import functools
 import sys
 from inspect import Parameter, Signature
 
-from gi.repository import Gio, GLib
+from gi.repository import Gio, GLib, GObject
 
 from ._mtl_defaults import defaults_of
 from ._mtl_errors import arguments_of
@@ -33,13 +33,10 @@ def _run(start, finish, cancellable, progress):
     return finish(results[0])
 
 
-async def _work(loop, start, finish, cancellable, progress):
-    """Works in a thread, so that GLib's main loop need not run beside asyncio's."""
+async def _end_of(future, cancellable):
+    """Waits for a thread. If the task is cancelled, so is the thread's work."""
     import asyncio
 
-    cancellable = cancellable or Gio.Cancellable()
-    report = progress and (lambda done, total: loop.call_soon_threadsafe(progress, done, total))
-    future = loop.run_in_executor(None, _run, start, finish, cancellable, report)
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
@@ -51,10 +48,79 @@ async def _work(loop, start, finish, cancellable, progress):
         raise
 
 
-def begin(start, finish, cancellable, progress, callback, user_data):
+async def _work(arguments, loop, start, finish, cancellable, progress):
+    """Works in a thread, so that GLib's main loop need not run beside asyncio's."""
+    cancellable = cancellable or Gio.Cancellable()
+    report = progress and (lambda done, total: loop.call_soon_threadsafe(progress, done, total))
+    return await _end_of(loop.run_in_executor(None, _run, start, finish, cancellable, report),
+                         cancellable)
+
+
+async def _send(arguments, loop, start, finish, cancellable, progress):
+    """Works in a thread of its own: a peer that does not read would keep one of the pool's."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    connection, *message = arguments
+    cancellable = cancellable or Gio.Cancellable()
+    executor = ThreadPoolExecutor(1)
+    try:
+        return await _end_of(
+            loop.run_in_executor(executor, connection.send, *message, cancellable), cancellable)
+    finally:
+        executor.shutdown(wait=False)
+
+
+async def _receive(arguments, loop, start, finish, cancellable, progress):
+    """Waits in asyncio's loop, as many peers may send nothing for any time."""
+    import asyncio
+
+    cancellable = cancellable or Gio.Cancellable()
+    context, results = GLib.MainContext.new(), []
+    context.push_thread_default()
+    try:
+        start(cancellable, progress, (), lambda source, result: results.append(result))
+    finally:
+        context.pop_thread_default()
+    try:
+        while not results:
+            if not context.iteration(False):
+                await _wait_for_peer(*arguments, loop, cancellable)
+    except asyncio.CancelledError:
+        cancellable.cancel()
+        while not results:
+            context.iteration(True)
+        raise
+    return finish(results[0])
+
+
+async def _wait_for_peer(connection, loop, cancellable):
+    """Waits until the connection has something to receive, or is closed, or the work is cancelled."""
+    fd, ready = connection.get_socket().get_fd(), loop.create_future()
+
+    def wake():
+        if not ready.done():
+            ready.set_result(None)
+
+    handler = GObject.Object.connect(cancellable, "cancelled",
+                                     lambda _: loop.call_soon_threadsafe(wake))
+    loop.add_reader(fd, wake)
+    try:
+        if not cancellable.is_cancelled():
+            await ready
+    finally:
+        loop.remove_reader(fd)
+        cancellable.disconnect(handler)
+
+
+# The functions whose work is not that of _work().
+_OTHER_WORK = {"Mtl.TensorConnection.send_async": _send,
+               "Mtl.TensorConnection.receive_async": _receive}
+
+
+def begin(start, finish, cancellable, progress, callback, user_data, work):
     loop = _running_loop() if callback is None else None
     if loop is not None:
-        return loop.create_task(_work(loop, start, finish, cancellable, progress))
+        return loop.create_task(work(loop, start, finish, cancellable, progress))
     # PyGObject passes an empty tuple to callbacks without data.
     return start(cancellable, progress, (), callback, *user_data)
 
@@ -79,6 +145,7 @@ def awaitable(cls, start, info, label):
     defaults = defaults_of(label, names)
     first = names.index("cancellable")
     finish = info.get_name().replace("_async", "_finish")
+    work = _OTHER_WORK.get(label, _work)
     has_progress = "progress" in names
     signature = Signature([
         *(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD,
@@ -94,7 +161,8 @@ def awaitable(cls, start, info, label):
         return begin(begun if has_progress else without_progress(begun),
                      getattr(values[0] if info.is_method() else cls, finish),
                      given.arguments["cancellable"], given.arguments.get("progress"),
-                     given.arguments["callback"], given.arguments["user_data"])
+                     given.arguments["callback"], given.arguments["user_data"],
+                     functools.partial(work, values[:first]))
 
     function.__signature__ = signature
     return document(function)

@@ -2,14 +2,10 @@
 """Serializes views and buffers for Dask. By itself it pickles them, and does so with protocol 4 in
 the messages of its scheduler, which has no memory beside the pickle."""
 
-import sys
-from importlib.machinery import PathFinder
-
 from ..module import get_introspection_module
+from ._mtl_imports import when_imported
 
 Mtl = get_introspection_module("Mtl")
-
-_MODULE = "distributed.protocol.serialize"
 
 
 def _serialize(value):
@@ -37,26 +33,5 @@ def _register(dask):
         dask.dask_deserialize.register(cls, _deserialize)
 
 
-class _Finder:
-    """Registers the classes when a program imports Dask after this library."""
-
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        spec = PathFinder.find_spec(name, path, target) if name == _MODULE else None
-        if spec is None:
-            return None
-        execute = spec.loader.exec_module
-
-        def execute_and_register(module):
-            execute(module)
-            _register(module)
-
-        spec.loader.exec_module = execute_and_register
-        return spec
-
-
 def install():
-    if _MODULE in sys.modules:
-        _register(sys.modules[_MODULE])
-    else:
-        sys.meta_path.insert(0, _Finder)
+    when_imported("distributed.protocol.serialize", _register)

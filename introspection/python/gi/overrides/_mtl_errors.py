@@ -28,6 +28,10 @@ _CODES = {
     Gio.IOErrorEnum.TOO_MANY_LINKS: errno.ELOOP,
     Gio.IOErrorEnum.TOO_MANY_OPEN_FILES: errno.EMFILE,
     Gio.IOErrorEnum.TIMED_OUT: errno.ETIMEDOUT,
+    Gio.IOErrorEnum.BUSY: errno.EBUSY,
+    Gio.IOErrorEnum.PENDING: errno.EBUSY,
+    Gio.IOErrorEnum.NOT_CONNECTED: errno.ENOTCONN,
+    Gio.IOErrorEnum.CONNECTION_CLOSED: errno.EPIPE,
 }
 
 

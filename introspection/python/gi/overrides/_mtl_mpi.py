@@ -25,12 +25,14 @@ _ELEMENTS = {
 }
 
 
-def _merge_axes(view):
+def _merge_axes(view, size):
     """Returns the shortest list of (extent, stride in bytes) that visits the
-    same elements in the same order."""
+    same elements in the same order. The last axis is that of the numbers of
+    this size in each element."""
     axes = []
-    for extent, stride in zip(view.shape, view.strides):
-        stride *= view.itemsize
+    all_axes = [(extent, stride * view.itemsize)
+                for extent, stride in zip(view.shape, view.strides)]
+    for extent, stride in [*all_axes, (view.itemsize // size, size)]:
         if extent == 1:
             continue
         if axes and axes[-1][1] == extent * stride:
@@ -85,13 +87,10 @@ def mpi_datatype(view):
 
     from mpi4py import MPI
 
-    if view.dtype.name in _ELEMENTS:
-        datatype = getattr(MPI, _ELEMENTS[view.dtype.name])
-    else:
-        datatype = MPI.BYTE.Create_contiguous(view.itemsize)
-
+    # Vectors have several numbers; what MPI has no name for is bytes.
+    datatype = getattr(MPI, _ELEMENTS.get(view.dtype.name, "BYTE"))
     first = view.get_byte_offset() + view.layout.get_offset() * view.itemsize
-    for extent, stride in reversed(_merge_axes(view)):
+    for extent, stride in reversed(_merge_axes(view, datatype.Get_size())):
         inner, datatype = datatype, _repeat(datatype, extent, stride)
         _free(inner)
     inner, datatype = datatype, datatype.Create_struct([1], [first], [datatype])

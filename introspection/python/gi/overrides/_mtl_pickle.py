@@ -22,7 +22,7 @@ _COPY = 2
 
 
 @functools.cache
-def _import():
+def library():
     """Imports the library, as a process may that only reads pickles."""
     gi.require_version("Mtl", "1")
     from gi.repository import Mtl
@@ -50,20 +50,20 @@ def pickle_by_path():
 
 
 def load_namespace():
-    return _import()
+    return library()
 
 
 def load_dtype(number):
-    return _import().DType(number)
+    return library().DType(number)
 
 
 def load_device(device_type, ordinal):
-    Mtl = _import()
+    Mtl = library()
     return Mtl.Device.get(Mtl.DeviceType(device_type), ordinal)
 
 
 def load_layout(shape, strides, offset, item_bits):
-    return _new_layout(_import(), shape, strides, offset, item_bits)
+    return _new_layout(library(), shape, strides, offset, item_bits)
 
 
 def load_buffer(data, flags):
@@ -74,7 +74,7 @@ def load_buffer(data, flags):
 def load_view(data, element, shape, strides, flags):
     """Views the data: bytes of the pickle, or a buffer that was given back beside it. `element` is
     DLPack's code, bits and lanes, and whether the bits are padded."""
-    _import()
+    library()
     if flags & _READ_ONLY:
         data = memoryview(data).toreadonly()
     elif flags & _COPY:
@@ -83,13 +83,13 @@ def load_view(data, element, shape, strides, flags):
 
 
 def load_file(path, mode, device):
-    Mtl = _import()
+    Mtl = library()
     return Mtl.load(path, mode=Mtl.TensorFileMode(mode), device=device)
 
 
 def load_mapping(path, size, modified):
     """Maps a file that has the size in bytes, and the time of its last modification in ns."""
-    Mtl = _import()
+    Mtl = library()
     buffer = Mtl.Buffer.new_mapped(path)
     _, _, found = _find_mapped_file(buffer) or (path, 0, (0, "another time"))
     if found != (size, modified):
@@ -105,7 +105,7 @@ def load_mapped_buffer(mapping, offset, size):
 
 
 def load_mapped_view(mapping, layout, dtype, offset):
-    return _import().StridedView.new(mapping, layout, dtype, offset)
+    return library().StridedView.new(mapping, layout, dtype, offset)
 
 
 # Pickling
