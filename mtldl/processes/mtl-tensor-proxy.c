@@ -40,12 +40,11 @@
  *
  * g_autoptr (MtlTensorProxy) camera =
  *   mtl_tensor_proxy_new (bus, "org.example.Camera", "/org/example/Camera");
- * g_autoptr (MtlStridedView) frame = mtl_tensor_proxy_fetch_view (camera, NULL, error);
+ * g_autoptr (GError) refusal = NULL;
+ * g_autoptr (MtlStridedView) frame = mtl_tensor_proxy_fetch_view (camera, NULL, &refusal);
  *
  * if (frame == NULL)
- *   return FALSE;
- *
- * g_signal_connect (camera, "changed", G_CALLBACK (on_changed), frame);
+ *   g_print ("There is no camera: %s\n", refusal->message);
  * ```
  *
  * The functions that wait can be called from any thread, but not in the main context in which the
