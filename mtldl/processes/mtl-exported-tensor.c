@@ -37,34 +37,22 @@
  * [method@Mtl.ExportedTensor.get_view] is only valid until another thread sets the view.
  *
  * ```c
- * static gboolean
- * on_put (MtlExportedTensor *tensor, MtlStridedView *view, GVariant *extras, gpointer data)
- * {
- *   mtl_exported_tensor_set_view (tensor, view);
- *   return TRUE; // the view is taken
- * }
+ * const gint64 shape[] = { 480, 640, 3 };
+ * g_autoptr (GDBusConnection) bus = g_bus_get_sync (G_BUS_TYPE_SESSION, NULL, NULL);
+ * g_autoptr (MtlStridedView) frame =
+ *   mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, shape, 3, MTL_STORAGE_MODE_INTERPROCESS,
+ *                               error);
  *
- * static MtlExportedTensor *
- * export_camera (GDBusConnection *bus, GError **error)
- * {
- *   const gint64 shape[] = { 1080, 1920, 3 };
- *   g_autoptr (MtlStridedView) frame =
- *     mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, shape, 3,
- *                                 MTL_STORAGE_MODE_INTERPROCESS, error);
- *   g_autoptr (MtlExportedTensor) tensor = NULL;
+ * if (frame == NULL)
+ *   return FALSE;
  *
- *   if (frame == NULL)
- *     return NULL;
+ * g_autoptr (MtlExportedTensor) tensor = mtl_exported_tensor_new (frame, 0);
  *
- *   tensor = mtl_exported_tensor_new (frame, MTL_TENSOR_PEER_FLAGS_NONE);
- *   g_signal_connect (tensor, "put", G_CALLBACK (on_put), NULL);
- *   if (!mtl_exported_tensor_export (tensor, bus, "/org/example/Camera", error))
- *     return NULL;
+ * if (bus != NULL && !mtl_exported_tensor_export (tensor, bus, "/org/example/Camera", error))
+ *   return FALSE;
  *
- *   // After each frame.
- *   mtl_exported_tensor_announce_change (tensor, NULL, NULL);
- *   return g_steal_pointer (&tensor);
- * }
+ * // After each frame that was written.
+ * mtl_exported_tensor_announce_change (tensor, NULL, NULL);
  * ```
  *
  * Since: 1.0

@@ -144,13 +144,15 @@ for (const [name, makeFrame] of Object.entries(MAKERS)) {
 const SHARING = `
     Buffer.new_mapped Buffer.new_mapped_finish Buffer.get_bytes Buffer.slice
     StridedView.new StridedView.new_from_dlpack StridedView.new_from_metal_tensor
+    Buffer.new_for_fd StridedView.new_from_variant_fds
     StridedView.as_read_only StridedView.broadcast_to
     StridedView.flatten StridedView.flip StridedView.get_buffer
     StridedView.narrow StridedView.permute StridedView.get_bytes StridedView.reinterpret
     StridedView.reshape StridedView.select StridedView.select_imaginary StridedView.select_real
     StridedView.slice
     StridedView.squeeze StridedView.squeeze_axes StridedView.swap_axes StridedView.transpose
-    StridedView.unsqueeze`.trim().split(/\s+/);
+    StridedView.unsqueeze
+    TensorProxy.fetch_view TensorProxy.fetch_view_finish`.trim().split(/\s+/);
 
 // Functions that allocate, each with a call.
 const {HOST} = Mtl.StorageMode;
@@ -201,7 +203,7 @@ const ALLOCATING = {
 test('every function that returns memory is known', () => {
     const found = [];
     for (const className of ['Buffer', 'Device', 'DlpackTensor', 'Event', 'StridedLayout',
-        'StridedView', 'TensorFile', 'TensorFileBuilder', 'TensorFileEntry']) {
+        'StridedView', 'TensorFile', 'TensorFileBuilder', 'TensorFileEntry', 'TensorProxy']) {
         for (const {name, returned} of functionsOf(className)) {
             if (/^(Buffer|Bytes|DlpackTensor|StridedView)(\[\])?$/.test(returned))
                 found.push(`${className}.${name}`);
