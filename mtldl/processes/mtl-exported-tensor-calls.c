@@ -451,13 +451,14 @@ open_write (Call            *call,
             GError         **error)
 {
   g_autoptr (GVariant) description = NULL;
+  const char *region;
 
-  g_variant_get (get_arguments (call), "(@" MTL_TENSOR_VARIANT_TYPE_STRING "s)", &description,
-                 &call->region);
-  if (!check_writable (call, error) || !check_length (call->region, error)
-      || !hold_view (call, error))
+  g_variant_get (get_arguments (call), "(@" MTL_TENSOR_VARIANT_TYPE_STRING "&s)", &description,
+                 &region);
+  if (!check_writable (call, error) || !check_length (region, error) || !hold_view (call, error))
     return FALSE;
 
+  call->region = g_strdup (region);
   *target = mtl_strided_view_slice_string (call->view, call->region, error);
   if (*target == NULL)
     return FALSE;

@@ -37,21 +37,22 @@
  * [method@Mtl.ExportedTensor.get_view] is only valid until another thread sets the view.
  *
  * ```c
- * const gint64 shape[] = { 480, 640, 3 };
- * g_autoptr (GDBusConnection) bus = g_bus_get_sync (G_BUS_TYPE_SESSION, NULL, NULL);
- * g_autoptr (MtlStridedView) frame =
- *   mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, shape, 3, MTL_STORAGE_MODE_INTERPROCESS,
- *                               error);
+ * const double values[] = { 1, 2, 3 };
+ * const gint64 shape[] = { 3 };
+ * g_autoptr (MtlStridedView) view =
+ *   mtl_strided_view_new_from_doubles (values, 3, MTL_DTYPE_FLOAT32, shape, 1, error);
+ * g_autoptr (GDBusConnection) bus = g_bus_get_sync (G_BUS_TYPE_SESSION, NULL, error);
  *
- * if (frame == NULL)
+ * if (view == NULL || bus == NULL)
  *   return FALSE;
  *
- * g_autoptr (MtlExportedTensor) tensor = mtl_exported_tensor_new (frame, 0);
+ * g_autoptr (MtlExportedTensor) tensor =
+ *   mtl_exported_tensor_new (view, MTL_TENSOR_PEER_FLAGS_NONE);
  *
- * if (bus != NULL && !mtl_exported_tensor_export (tensor, bus, "/org/example/Camera", error))
+ * if (!mtl_exported_tensor_export (tensor, bus, "/org/example/Camera", error))
  *   return FALSE;
  *
- * // After each frame that was written.
+ * // After each change of the elements.
  * mtl_exported_tensor_announce_change (tensor, NULL, NULL);
  * ```
  *

@@ -32,17 +32,21 @@
  * anything else. When the connection is no longer used, its socket is closed.
  *
  * ```c
+ * int ends[2];
+ *
+ * if (socketpair (AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+ *   return FALSE;
+ *
+ * // The other end is for another process, which receives the view.
+ * g_autoptr (GSocket) ours = g_socket_new_from_fd (ends[0], error);
+ * g_autoptr (MtlTensorConnection) connection = mtl_tensor_connection_new (ours, 0);
  * const double values[] = { 1, 2, 3 };
+ * const gint64 shape[] = { 3 };
  * g_autoptr (MtlStridedView) view =
- *   mtl_strided_view_new_from_doubles (values, 3, MTL_DTYPE_FLOAT32, NULL, 0, error);
- * g_autoptr (MtlTensorConnection) connection = mtl_tensor_connection_new (socket, 0);
+ *   mtl_strided_view_new_from_doubles (values, 3, MTL_DTYPE_FLOAT32, shape, 1, error);
  *
  * if (view == NULL || !mtl_tensor_connection_send (connection, view, NULL, NULL, error))
  *   return FALSE;
- *
- * // In another process.
- * g_autoptr (MtlStridedView) received =
- *   mtl_tensor_connection_receive (peer, NULL, NULL, error);
  * ```
  *
  * Since: 1.0

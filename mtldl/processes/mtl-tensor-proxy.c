@@ -33,18 +33,18 @@
  * process may still do its work.
  *
  * ```c
- * g_autoptr (GDBusConnection) bus = g_bus_get_sync (G_BUS_TYPE_SESSION, NULL, NULL);
+ * g_autoptr (GDBusConnection) bus = g_bus_get_sync (G_BUS_TYPE_SESSION, NULL, error);
  *
  * if (bus == NULL)
- *   return TRUE; // no session, no camera
+ *   return FALSE;
  *
  * g_autoptr (MtlTensorProxy) camera =
  *   mtl_tensor_proxy_new (bus, "org.example.Camera", "/org/example/Camera");
- * g_autoptr (MtlStridedView) frame = mtl_tensor_proxy_fetch_view (camera, NULL, error);
+ * g_autoptr (GError) refusal = NULL;
+ * g_autoptr (MtlStridedView) frame = mtl_tensor_proxy_fetch_view (camera, NULL, &refusal);
  *
- * if (frame == NULL && g_error_matches (*error, G_DBUS_ERROR, G_DBUS_ERROR_SERVICE_UNKNOWN))
- *   g_clear_error (error); // nobody has the name
- * return *error == NULL;
+ * if (frame == NULL)
+ *   g_print ("There is no camera: %s\n", refusal->message);
  * ```
  *
  * The functions that wait can be called from any thread, but not in the main context in which the

@@ -118,7 +118,7 @@ def faults_of_name(function):
     if re.search(r'_get_', name) and transfer != 'none' and not function.inputs \
             and not SHARED.search(name):
         yield f'is a getter with (transfer {transfer}): name it dup_…'
-    if re.search(r'_dup_', name) and transfer != 'full' and not name.endswith('_async'):
+    if re.search(r'_dup_(?!fd$)', name) and transfer != 'full' and not name.endswith('_async'):
         yield f'makes a duplicate with (transfer {transfer})'
     if re.search(r'_(lookup|has)_', name) and function.throws:
         yield 'has an error: what is not there is NULL or FALSE'

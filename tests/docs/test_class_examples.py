@@ -33,6 +33,8 @@ example_{name} (GError **error)
 '''
 
 PROGRAM = '''
+#include <sys/socket.h>
+
 #include <mtldl/mtldl.h>
 {functions}
 int
@@ -77,7 +79,7 @@ def run(program):
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / 'examples.c').write_text(program, encoding='utf-8')
         for command in ([*compiler, '-Wall', '-Werror', 'examples.c', *flags, '-o', 'examples'],
-                        ['./examples']):
+                        ['dbus-run-session', '--', './examples']):
             result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
             if result.returncode != 0:
                 return f'{shlex.join(command)} ended with {result.returncode}\n{result.stderr}'

@@ -19,7 +19,7 @@ TAGS = [
     (r'share/locale/', 'i18n'),
     (r'share/man/', 'man'),
     (r'share/(doc|devhelp)/', 'doc'),
-    (r'include/|lib/pkgconfig/|share/(gir-1[.]0|vala)/', 'devel'),
+    (r'include/|lib/pkgconfig/|share/(gir-1[.]0|vala|dbus-1/interfaces)/', 'devel'),
     (r'share/gjs-1[.]0/', 'typelib'),
     (r'python/(gi|gi-stubs|mtldl)/', 'python-runtime'),
     (r'bin/mtldl-viewer|share/mtldl/viewer/', 'viewer'),

@@ -219,14 +219,16 @@ be_caller (const char *address,
 
 /* --- Processes that are killed */
 
+/* A caller may be there before the tensor is, whose messages the flags can delay. */
 static GDBusConnection *
-connect_server (int fd)
+connect_server (int                  fd,
+                GDBusConnectionFlags flags)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *guid = g_dbus_generate_guid ();
   g_autoptr (GIOStream) stream = make_stream (fd);
   GDBusConnection *connection = g_dbus_connection_new_sync (
-      stream, guid, G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_SERVER, NULL, NULL, &error);
+      stream, guid, G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_SERVER | flags, NULL, NULL, &error);
 
   g_assert_no_error (error);
   return connection;
@@ -286,7 +288,8 @@ test_killed_exporter (void)
       if (!by_bus)
         make_sockets (ends);
       child = start_child ("exporter", by_bus ? bus.address : "socket", "", ends[1]);
-      connection = by_bus ? g_object_ref (caller) : connect_server (ends[0]);
+      connection = by_bus ? g_object_ref (caller)
+                          : connect_server (ends[0], G_DBUS_CONNECTION_FLAGS_NONE);
       name = read_line (&child);
       g_assert_nonnull (name);
       proxy = mtl_tensor_proxy_new (connection, by_bus ? name : NULL, OBJECT_PATH);
@@ -354,9 +357,10 @@ test_killed_peer (void)
 
       make_sockets (ends);
       child = start_child ("caller", "socket", "", ends[1]);
-      connection = connect_server (ends[0]);
+      connection = connect_server (ends[0], G_DBUS_CONNECTION_FLAGS_DELAY_MESSAGE_PROCESSING);
       mtl_exported_tensor_export (tensor, connection, OBJECT_PATH, &error);
       g_assert_no_error (error);
+      g_dbus_connection_start_message_processing (connection);
       plan = (Kill) { child.process, pick (0, 30000) };
       line = read_line (&child);
       g_assert_cmpstr (line, ==, "ready");

@@ -877,6 +877,7 @@ const ALLOCATING = {
     'StridedView.prototype': ['copy', 'copy_async', 'dup_bytes', 'dup_bytes_async',
         'export_dlpack', 'reduce', 'reduce_async', 'to_contiguous', 'to_contiguous_async',
         'to_device', 'to_device_async', 'to_dtype', 'to_dtype_async'],
+    'TensorConnection.prototype': ['allocate_view'],
     'TensorFile.prototype': ['load_view', 'load_view_async', 'load_views', 'load_views_async'],
     'TensorFileEntry.prototype': ['load_view', 'load_view_async'],
     'TensorProxy.prototype': ['fetch_view', 'fetch_view_async'],

@@ -142,9 +142,8 @@ for (const [name, makeFrame] of Object.entries(MAKERS)) {
 
 // Functions that share memory which tensors have already.
 const SHARING = `
-    Buffer.new_mapped Buffer.new_mapped_finish Buffer.get_bytes Buffer.slice
-    StridedView.new StridedView.new_from_dlpack StridedView.new_from_metal_tensor
-    Buffer.new_for_fd StridedView.new_from_variant_fds
+    Buffer.new_mapped Buffer.new_mapped_finish Buffer.get_bytes Buffer.slice Buffer.new_for_fd
+    StridedView.new StridedView.new_from_variant_fds StridedView.new_from_dlpack StridedView.new_from_metal_tensor
     StridedView.as_read_only StridedView.broadcast_to
     StridedView.flatten StridedView.flip StridedView.get_buffer
     StridedView.narrow StridedView.permute StridedView.get_bytes StridedView.reinterpret

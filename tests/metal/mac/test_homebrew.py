@@ -20,6 +20,7 @@ DEPENDENCIES = {
     'gstreamer-1.0': 'gstreamer',
     'gstreamer-app-1.0': 'gstreamer',
     'gstreamer-analytics-1.0': 'gstreamer',
+    'gstreamer-allocators-1.0': 'gstreamer',
     'gstreamer-audio-1.0': 'gstreamer',
     'gstreamer-base-1.0': 'gstreamer',
     'gstreamer-video-1.0': 'gstreamer',
@@ -33,10 +34,12 @@ DEPENDENCIES = {
 PROGRAMS = {
     'g-ir-compiler': 'gobject-introspection',
     'g-ir-scanner': 'gobject-introspection',
+    'gdbus-codegen': 'glib',
     'gi-docgen': 'gi-docgen',
     'git': None,
     'gjs': 'gjs',
     'gtk4-update-icon-cache': 'gtk4',
+    'mpirun.': None,  # tests of MPI, if there is one, by the names that Debian has
     'msgfmt': 'gettext',
     'nm': None,
     'python3': 'python3',
