@@ -28,7 +28,7 @@ static const char bare_xml[] =
 typedef struct
 {
   GDBusConnection *connection;
-  const char *name; /* of the exporter, NULL without a bus */
+  const char *name; /* the exporter's; NULL without a bus */
   const char *label;
 } Way;
 
