@@ -70,12 +70,14 @@ static gboolean
 check_user (guint32   user,
             GError  **error)
 {
-  if (user == geteuid ())
+  guint32 own_user = geteuid ();
+
+  if (user == own_user)
     return TRUE;
 
   g_set_error (error, G_DBUS_ERROR, G_DBUS_ERROR_ACCESS_DENIED,
                "The caller is a process of user %u, and only those of user %u are allowed", user,
-               (guint) geteuid ());
+               own_user);
   return FALSE;
 }
 

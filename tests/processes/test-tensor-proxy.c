@@ -609,6 +609,77 @@ test_other_user (void)
   stop_bus (&bus);
 }
 
+/* --- Callers that break the rules */
+
+static GDBusMessage *
+count_questions (GDBusConnection *connection,
+                 GDBusMessage    *message,
+                 gboolean         is_incoming,
+                 gpointer         n_asked)
+{
+  if (is_incoming
+      && g_dbus_message_get_message_type (message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL)
+    g_atomic_int_inc ((int *) n_asked);
+  return message;
+}
+
+/* Without a bus, a caller may claim any name, and could answer for the bus if it was asked. */
+static void
+test_claimed_name (Peers         *peers,
+                   gconstpointer  way)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = new_bytes (10);
+  MtlExportedTensor *tensor = export_view (peers, view, MTL_TENSOR_PEER_FLAGS_NONE);
+  g_autoptr (GDBusMessage) message =
+    g_dbus_message_new_method_call (NULL, OBJECT_PATH, INTERFACE, "Get");
+  g_autoptr (GDBusMessage) reply = NULL;
+  int n_asked = 0;
+  guint filter = g_dbus_connection_add_filter (peers->caller, count_questions, &n_asked, NULL);
+
+  g_dbus_message_set_sender (message, ":1.1");
+  g_dbus_message_set_body (message, g_variant_new_parsed ("(@a{sv} {},)"));
+  reply = g_dbus_connection_send_message_with_reply_sync (peers->caller, message,
+                                                          G_DBUS_SEND_MESSAGE_FLAGS_NONE, -1, NULL,
+                                                          NULL, &error);
+  g_assert_no_error (error);
+  g_dbus_connection_remove_filter (peers->caller, filter);
+  g_assert_cmpint (g_atomic_int_get (&n_asked), ==, 0);
+  g_assert_cmpint (g_dbus_message_get_message_type (reply), ==,
+                   G_DBUS_MESSAGE_TYPE_METHOD_RETURN);
+  end_export (tensor);
+}
+
+static void
+test_many_descriptors (Peers         *peers,
+                       gconstpointer  way)
+{
+  g_autoptr (MtlStridedView) view = new_bytes (10);
+  g_autoptr (GVariant) description = mtl_strided_view_to_variant (view, NULL, NULL, NULL);
+  MtlExportedTensor *tensor = export_view (peers, view, MTL_TENSOR_PEER_FLAGS_NONE);
+
+  g_signal_connect (tensor, "put", G_CALLBACK (take), NULL);
+  for (int n = 2; n <= 3; n++)
+    {
+      g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
+      g_autoptr (GVariant) reply = NULL;
+      GError *error = NULL;
+
+      for (int i = 0; i < n; i++)
+        g_assert_cmpint (g_unix_fd_list_append (fds, 0, NULL), ==, i);
+      reply = g_dbus_connection_call_with_unix_fd_list_sync (
+          peers->caller, get_bus_name (peers), OBJECT_PATH, INTERFACE, "Put",
+          g_variant_new_tuple (&description, 1), NULL, G_DBUS_CALL_FLAGS_NONE, -1, fds, NULL, NULL,
+          &error);
+      if (n == 2)
+        g_assert_no_error (error);
+      else
+        assert_failed (error, MTL_ERROR_INVALID_DATA, "3 & 2");
+    }
+
+  end_export (tensor);
+}
+
 /* --- Processes that send anything */
 
 typedef enum
@@ -1067,6 +1138,9 @@ main (int    argc,
               test_killed_caller, tear_down_peers);
   g_test_add_func ("/tensor-proxy/killed-peer", test_killed_peer);
   g_test_add_func ("/tensor-proxy/other-user", test_other_user);
+  g_test_add ("/tensor-proxy/socket/claimed-name", Peers, GINT_TO_POINTER (BY_SOCKET), set_up_peers,
+              test_claimed_name, tear_down_peers);
+  ADD ("many-descriptors", test_many_descriptors);
   ADD ("hostile-callers", test_hostile_callers);
   ADD ("hostile-exporters", test_hostile_exporters);
   ADD ("hostile-signals", test_hostile_signals);

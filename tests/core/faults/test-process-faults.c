@@ -13,7 +13,7 @@
 #include <gio/gunixfdlist.h>
 #include <sys/mman.h>
 
-#include "test-utils.h"
+#include "../../processes/dbus-peers.h"
 
 #define SIZE 10000
 #define OFFSET 5001
@@ -59,30 +59,11 @@ try_faults (const FaultCase *self,
   return n_failed;
 }
 
-static guint8
-get_byte (gsize at)
-{
-  return at * 7 + 3;
-}
-
-static int
-make_memfd (int seals)
-{
-  int fd = memfd_create ("peer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  guint8 bytes[SIZE];
-
-  for (gsize i = 0; i < SIZE; i++)
-    bytes[i] = get_byte (i);
-  g_assert_cmpint (write (fd, bytes, SIZE), ==, SIZE);
-  g_assert_cmpint (fcntl (fd, F_ADD_SEALS, seals), ==, 0);
-  return fd;
-}
-
 static void
 assert_range (gconstpointer bytes)
 {
   for (gsize i = 0; i < RANGE; i++)
-    g_assert_cmpint (((const guint8 *) bytes)[i], ==, get_byte (OFFSET + i));
+    g_assert_cmpint (((const guint8 *) bytes)[i], ==, get_peer_byte (OFFSET + i));
 }
 
 /* --- Memory */
@@ -179,7 +160,7 @@ test_for_fd_mapped (void)
     { FAULT_MAP, EPERM, TRUE },
   };
 
-  try_fd (make_memfd (F_SEAL_SHRINK), MTL_BUFFER_FLAGS_READ_ONLY | MTL_BUFFER_FLAGS_NEVER_COPY,
+  try_fd (make_memfd (SIZE, F_SEAL_SHRINK), MTL_BUFFER_FLAGS_READ_ONLY | MTL_BUFFER_FLAGS_NEVER_COPY,
           faults, G_N_ELEMENTS (faults), 11);
 }
 
@@ -189,7 +170,7 @@ test_for_fd_writable (void)
 {
   static const Fault faults[] = { COMMON_FAULTS, { FAULT_MAP, EPERM } };
 
-  try_fd (make_memfd (F_SEAL_SHRINK), MTL_BUFFER_FLAGS_NEVER_COPY, faults, G_N_ELEMENTS (faults),
+  try_fd (make_memfd (SIZE, F_SEAL_SHRINK), MTL_BUFFER_FLAGS_NEVER_COPY, faults, G_N_ELEMENTS (faults),
           6);
 }
 
@@ -202,7 +183,7 @@ test_for_fd_read (void)
     { FAULT_READ, EIO }, { FAULT_READ, EINTR, TRUE }, { FAULT_READ, 0, TRUE },
   };
 
-  try_fd (make_memfd (0), MTL_BUFFER_FLAGS_NONE, faults, G_N_ELEMENTS (faults), 9);
+  try_fd (make_memfd (SIZE, 0), MTL_BUFFER_FLAGS_NONE, faults, G_N_ELEMENTS (faults), 9);
 }
 
 /* --- Descriptions */
@@ -299,7 +280,7 @@ test_from_variant (void)
   int ends[2];
 
   g_assert_cmpint (pipe2 (ends, O_CLOEXEC), ==, 0);
-  fds = g_unix_fd_list_new_from_array ((int[]) { make_memfd (F_SEAL_SHRINK), ends[1] }, 2);
+  fds = g_unix_fd_list_new_from_array ((int[]) { make_memfd (SIZE, F_SEAL_SHRINK), ends[1] }, 2);
   data = (VariantCase) { variant, fds };
   try_faults (&self, faults, G_N_ELEMENTS (faults), 12);
   close (ends[0]);
@@ -317,7 +298,7 @@ test_from_unaligned_variant (void)
   guint8 bytes[RANGE + 1];
 
   for (gsize i = 0; i < RANGE; i++)
-    bytes[i + 1] = get_byte (OFFSET + i);
+    bytes[i + 1] = get_peer_byte (OFFSET + i);
   variant = g_variant_ref_sink (
       g_variant_new ("(vtyyq@ax@axa{sv})",
                      g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, bytes, sizeof bytes, 1),
@@ -344,12 +325,12 @@ typedef enum
 {
   SENT_AS_IT_IS,
   SENT_FROM_POOL,
-} Way;
+} Sending;
 
 typedef struct
 {
   MtlStridedView *view;
-  Way way;
+  Sending way;
   gboolean is_async;
 } ConnectionCase;
 
@@ -589,12 +570,46 @@ test_user (void)
   assert_received (received);
 }
 
+/* The same on D-Bus. */
+static void
+test_dbus_user (Peers         *peers,
+                gconstpointer  way)
+{
+  static const Fault fault = { FAULT_USER, 0 };
+  g_autoptr (MtlStridedView) view = new_view (7, MTL_STORAGE_MODE_HOST);
+  g_autoptr (MtlTensorProxy) proxy = NULL;
+  g_autofree char *users = g_strdup_printf ("%u & %u", geteuid (), geteuid () + 1);
+  MtlExportedTensor *tensor;
+
+  for (int allows_others = 0; allows_others < 2; allows_others++)
+    {
+      g_autoptr (MtlStridedView) fetched = NULL;
+      GError *error = NULL;
+
+      tensor = export_view (peers, view, allows_others ? MTL_TENSOR_PEER_FLAGS_ALLOW_OTHER_USERS
+                                                       : MTL_TENSOR_PEER_FLAGS_NONE);
+      g_clear_object (&proxy);
+      proxy = make_proxy (peers);
+      faults_arm (&fault, 0);
+      fetched = mtl_tensor_proxy_fetch_view (proxy, NULL, &error);
+      g_assert_true (faults_disarm () == !allows_others);
+      if (allows_others)
+        g_assert_no_error (error);
+      else
+        assert_failed_with (error, G_DBUS_ERROR, G_DBUS_ERROR_ACCESS_DENIED, users);
+      end_export (tensor);
+    }
+}
+
 int
 main (int   argc,
       char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
+  /* It looks at mappings, before others let munmap() fail. */
+  g_test_add ("/ProcessFaults/user-on-dbus", Peers, GINT_TO_POINTER (BY_SOCKET), set_up_peers,
+              test_dbus_user, tear_down_peers);
   g_test_add_func ("/ProcessFaults/new", test_new);
   g_test_add_func ("/ProcessFaults/dup-fd", test_dup_fd);
   g_test_add_func ("/ProcessFaults/for-fd/mapped", test_for_fd_mapped);
