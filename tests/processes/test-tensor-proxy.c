@@ -23,6 +23,9 @@ typedef struct
   GDataInputStream *output;
 } Child;
 
+/* The path of this program. */
+static const char *program;
+
 static Child
 start_child (const char *role,
              const char *address,
@@ -37,8 +40,8 @@ start_child (const char *role,
   if (fd >= 0)
     g_subprocess_launcher_take_fd (launcher, fd, 3);
   g_subprocess_launcher_set_child_setup (launcher, end_with_parent, NULL, NULL);
-  self.process = g_subprocess_launcher_spawn (launcher, &error, "/proc/self/exe", role, address,
-                                              name, NULL);
+  self.process = g_subprocess_launcher_spawn (launcher, &error, program, role, address, name,
+                                              NULL);
   g_assert_no_error (error);
   self.output = g_data_input_stream_new (g_subprocess_get_stdout_pipe (self.process));
   return self;
@@ -1123,6 +1126,7 @@ main (int    argc,
 {
   const char *role = argc == 4 ? argv[1] : "";
 
+  program = argv[0];
   if (strcmp (role, "exporter") == 0)
     be_exporter (argv[2]);
   if (strcmp (role, "caller") == 0)
