@@ -2,6 +2,7 @@
 
 /* mtldl ls: lists the contents of files. */
 
+#include "mtldl-bus.h"
 #include "mtldl-ls.h"
 #include "mtldl-table.h"
 
@@ -594,6 +595,26 @@ list (const Options *options,
   return request.has_failed ? TOOL_FAILED : TOOL_DONE;
 }
 
+/* Lists what is on a bus, of which less is known than of files. */
+static int
+list_bus (const ToolCommand *command,
+          const Options     *options,
+          char             **arguments)
+{
+  g_autoptr (GPtrArray) patterns = g_ptr_array_new ();
+
+  if (options->is_long || options->json || options->metadata || options->sort_text != NULL)
+    return tool_wrong_usage (command, _("--long, --json, --metadata and --sort are for files"));
+
+  for (gsize i = 1; arguments[i] != NULL; i++)
+    g_ptr_array_add (patterns, arguments[i]);
+  for (gsize i = 0; options->select != NULL && options->select[i] != NULL; i++)
+    g_ptr_array_add (patterns, options->select[i]);
+  g_ptr_array_add (patterns, NULL);
+  return tool_ls_bus (arguments[0] + strlen (TOOL_BUS_PREFIX), (char **) patterns->pdata,
+                      options->names);
+}
+
 int
 tool_ls (const ToolCommand *command,
          int                argc,
@@ -630,5 +651,6 @@ tool_ls (const ToolCommand *command,
   if (!tool_parse_sort (options.sort_text, &options.sort))
     return tool_wrong_usage (command, _("--sort=%s is not name, size or file"), options.sort_text);
 
-  return list (&options, arguments);
+  return arguments[0] != NULL && g_str_has_prefix (arguments[0], TOOL_BUS_PREFIX)
+         ? list_bus (command, &options, arguments) : list (&options, arguments);
 }

@@ -43,6 +43,7 @@ int tool_show  (const ToolCommand *command, int argc, char *argv[]);
 int tool_check (const ToolCommand *command, int argc, char *argv[]);
 int tool_cp    (const ToolCommand *command, int argc, char *argv[]);
 int tool_diff  (const ToolCommand *command, int argc, char *argv[]);
+int tool_serve (const ToolCommand *command, int argc, char *argv[]);
 
 /* Reads the options in entries, and returns the other arguments. If it returns NULL,
  * the command ends with *status. */

@@ -120,6 +120,7 @@ _mtldl_options ()
     cp) echo --select= --rename= --dtype= --align= --keep-order --shard-size= --metadata= \
              --format= --no-sync --quiet --help ;;
     diff) echo --atol= --rtol= --ignore-dtype --select= --json --quiet --help ;;
+    serve) echo --name= --select= --quiet --help ;;
   esac
 }
 
@@ -127,8 +128,8 @@ _mtldl_dtypes='bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 fl
   bfloat16 complex64 complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz
   float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn'
 
-# _mtldl_offer_value OPTION PREFIX FILE: values of an option of ls, cp or diff. The word that is typed
-# begins with the prefix, which is --OPTION= or nothing.
+# _mtldl_offer_value OPTION PREFIX FILE: values of an option of ls, cp, diff or serve. The word that
+# is typed begins with the prefix, which is --OPTION= or nothing.
 _mtldl_offer_value ()
 {
   local option=$1 prefix=$2 file=$3
@@ -150,10 +151,11 @@ _mtldl_find_arguments ()
     case $word in
       -- ) arguments+=("${words[@]:i+1:${#words[@]}-i-2}"); return ;;
       -n | -s | -r | -d | -a | -S | -m | -f)
-        [[ $command == cp || $command$word == show-n || $command$word == @(ls|diff)-s ]] \
+        [[ $command == cp || $command$word == @(show|serve)-n \
+           || $command$word == @(ls|diff|serve)-s ]] \
           && (( i++ )) ;;
       --max-items | --select | --rename | --dtype | --align | --shard-size | --metadata \
-        | --format | --sort | --atol | --rtol) (( i++ )) ;;
+        | --format | --sort | --atol | --rtol | --name) (( i++ )) ;;
       -*) ;;
       *) arguments+=("$word") ;;
     esac
@@ -178,12 +180,12 @@ _mtldl_complete ()
 {
   local previous=${words[-2]} arguments source
 
-  if [[ $command == @(cp|ls|diff) ]]; then
+  if [[ $command == @(cp|ls|diff|serve) ]]; then
     _mtldl_find_source
     if [[ $current == --*=* ]]; then
       _mtldl_offer_value "${current%%=*}" "${current%%=*}=" "$source"
       return
-    elif [[ $command$previous == cp-[srdf] || $command$previous == @(ls|diff)-s
+    elif [[ $command$previous == cp-[srdf] || $command$previous == @(ls|diff|serve)-s
             || $previous == --@(select|rename|dtype|sort|format) ]]; then
       _mtldl_offer_value "$previous" '' "$source"
       return
@@ -198,7 +200,7 @@ _mtldl_complete ()
 
   _mtldl_find_arguments
   case $command:${#arguments[@]} in
-    ls:0 | show:0 | check:* | cp:* | diff:[01]) _mtldl_offer_files ;;
+    ls:0 | show:0 | check:* | cp:* | diff:[01] | serve:*) _mtldl_offer_files ;;
     show:1) _mtldl_offer_names '' "${arguments[0]}" ;;
     ls:*) _mtldl_offer_names '' "${arguments[0]}"
           (( ${#COMPREPLY[@]} > 0 )) || _mtldl_offer_files ;;
@@ -214,9 +216,9 @@ _mtldl ()
   command=${words[1]-}
 
   if (( ${#words[@]} == 2 )); then
-    _mtldl_offer '' ls show check cp diff help --version --help
+    _mtldl_offer '' ls show check cp diff serve help --version --help
   elif [[ $command == help ]]; then
-    (( ${#words[@]} > 3 )) || _mtldl_offer '' ls show check cp diff
+    (( ${#words[@]} > 3 )) || _mtldl_offer '' ls show check cp diff serve
   else
     _mtldl_complete
   fi

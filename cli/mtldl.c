@@ -16,6 +16,7 @@ static const ToolCommand commands[] = {
   { "check", N_("FILE…"), N_("report what is wrong with files"), tool_check, 1, -1 },
   { "cp", N_("SOURCE… DESTINATION"), N_("copy tensors into another file"), tool_cp, 2, -1 },
   { "diff", N_("FILE OTHER"), N_("compare the tensors of two files"), tool_diff, 2, 2 },
+  { "serve", N_("FILE…"), N_("show the tensors of files to other programs"), tool_serve, 1, -1 },
 };
 
 /* The names that other programs have for commands. */
@@ -32,6 +33,7 @@ static const struct
   { "merge", "cp" }, { "join", "cp" }, { "cast", "cp" }, { "rename", "cp" },
   { "verify", "check" }, { "validate", "check" }, { "test", "check" },
   { "compare", "diff" }, { "cmp", "diff" },
+  { "export", "serve" }, { "share", "serve" }, { "dbus", "serve" },
   { "version", "--version" }, { "-V", "--version" }, { "-v", "--version" },
 };
 

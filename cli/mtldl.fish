@@ -34,6 +34,8 @@ function __mtldl_count
         set takes_value -s --select --sort
     else if test "$words[2]" = diff
         set takes_value -s --select --atol --rtol
+    else if test "$words[2]" = serve
+        set takes_value -n -s --name --select
     else if test "$words[2]" = check
         set takes_value
     end
@@ -53,7 +55,7 @@ end
 
 function __mtldl_wants_file
     set -l n (__mtldl_count)
-    __mtldl_is check cp; or begin
+    __mtldl_is check cp serve; or begin
         __mtldl_is ls show; and test $n -eq 0
     end; or begin
         __mtldl_is diff; and test $n -lt 2
@@ -103,9 +105,11 @@ complete -c mtldl -n __mtldl_needs_command -a show -d 'Print the elements of a t
 complete -c mtldl -n __mtldl_needs_command -a check -d 'Report what is wrong with files'
 complete -c mtldl -n __mtldl_needs_command -a cp -d 'Copy tensors into another file'
 complete -c mtldl -n __mtldl_needs_command -a diff -d 'Compare the tensors of two files'
+complete -c mtldl -n __mtldl_needs_command -a serve \
+    -d 'Show the tensors of files to other programs'
 complete -c mtldl -n __mtldl_needs_command -a help -d 'Explain a command'
-complete -c mtldl -n '__mtldl_is help' -a 'ls show check cp diff'
-complete -c mtldl -n '__mtldl_needs_command; or __mtldl_is show check cp diff' -s h -l help \
+complete -c mtldl -n '__mtldl_is help' -a 'ls show check cp diff serve'
+complete -c mtldl -n '__mtldl_needs_command; or __mtldl_is show check cp diff serve' -s h -l help \
     -d 'Show help'
 complete -c mtldl -n '__mtldl_is ls' -l help -d 'Show help'
 
@@ -150,3 +154,8 @@ complete -c mtldl -n '__mtldl_is diff' -s s -l select -x -k -a '(__mtldl_names)'
     -d 'Compare only the tensors that match'
 complete -c mtldl -n '__mtldl_is diff' -s j -l json -d 'Print the differences as JSON'
 complete -c mtldl -n '__mtldl_is diff' -s q -l quiet -d 'Print nothing'
+
+complete -c mtldl -n '__mtldl_is serve' -s n -l name -x -d 'Use this name on the bus'
+complete -c mtldl -n '__mtldl_is serve' -s s -l select -x -k -a '(__mtldl_names)' \
+    -d 'Serve only the tensors that match'
+complete -c mtldl -n '__mtldl_is serve' -s q -l quiet -d 'Print nothing'

@@ -53,7 +53,8 @@ _mtldl ()
   local -a commands help
   commands=('ls:list the tensors of files and folders' 'show:print the elements of a tensor'
             'check:report what is wrong with files' 'cp:copy tensors into another file'
-            'diff:compare the tensors of two files' 'help:explain a command')
+            'diff:compare the tensors of two files'
+            'serve:show the tensors of files to other programs' 'help:explain a command')
   help=('(- *)'{-h,--help}'[show help]')
 
   _arguments -C $help '(- *)--version[print the version]' '1: :->command' '*:: :->arguments'
@@ -111,8 +112,14 @@ _mtldl ()
         '(-j --json)'{-j,--json}'[print the differences as JSON]' \
         '(-q --quiet)'{-q,--quiet}'[print nothing]' \
         '1:file:_mtldl_files' '2:file:_mtldl_files' ;;
+    serve)
+      _arguments -s -S $help \
+        '(-n --name)'{-n+,--name=}'[use this name on the bus]:name: ' \
+        '*'{-s+,--select=}'[serve only the tensors that match]:pattern:_mtldl_names' \
+        '(-q --quiet)'{-q,--quiet}'[print nothing]' \
+        '*:file:_mtldl_files' ;;
     help)
-      _arguments '1: :(ls show check cp diff)' ;;
+      _arguments '1: :(ls show check cp diff serve)' ;;
   esac
 }
 

@@ -13,6 +13,10 @@
 
 #include "mtldl.h"
 
+#if MPI_VERSION < 3
+#error "<mtldl/mtl-mpi.h> needs MPI 3 or later."
+#endif
+
 G_BEGIN_DECLS
 
 /**
@@ -43,7 +47,8 @@ mtl_mpi_error_quark (void)
 #endif
 
 /* Shorter runs of bytes side by side are faster to copy than for MPI to gather: measured with Open
- * MPI 4.1 and 5.0 and MPICH 4.0, see bench-mpi.c. */
+ * MPI 4.1 and 5.0 and MPICH 4.0, with and without single copies between processes, and by TCP. See
+ * bench-mpi.c. */
 #define _MTL_MPI_MIN_RUN 256
 
 #define _MTL_MPI_MAX_AXES 65 /* including that of the parts of an element */
@@ -226,7 +231,6 @@ _mtl_mpi_is_dense (const _MtlMpiElements *elements)
          || (elements->n_axes == 1 && elements->strides[0] == elements->size);
 }
 
-/* Copies are faster where few bytes lie side by side. */
 static inline gboolean
 _mtl_mpi_needs_copy (const _MtlMpiElements *elements)
 {
@@ -615,8 +619,8 @@ _mtl_mpi_message_end_recv (_MtlMpiMessage    *self,
  * [method@Mtl.Buffer.synchronize]. mtl_mpi_send() and mtl_mpi_recv() see to all
  * that.
  *
- * If few bytes lie side by side, as in a transposed matrix, a copy is faster:
- * mtl_mpi_send() makes one where it is.
+ * If few bytes lie side by side, as in a column or a transposed matrix, MPI takes
+ * longer than a copy does: mtl_mpi_send() makes one then.
  *
  * Errors:
  *
@@ -719,9 +723,8 @@ mtl_mpi_send (MtlStridedView  *view,
  * They are received in place, or by way of a copy, as in mtl_mpi_send(). From
  * `MPI_PROC_NULL` nothing is received, and the elements keep their values.
  *
- * A message of another size is an error. If it is too short, elements that are
- * received in place may have changed, and if it is too long for MPI, too. In
- * any other failure the elements keep their values.
+ * A message of another size is an error. Elements that are received in place may
+ * have changed then. After all other errors they have their old values.
  *
  * Errors:
  *

@@ -31,7 +31,7 @@
  * sends, and whenever it ends, it gets an error at worst.
  *
  * Callers are answered, and signals are emitted, in the
- * [thread-default main context](method.GLib.MainContext.push_thread_default.html) of the thread
+ * thread-default main context of the thread
  * that exported the tensor. Long copies are made in another thread, one after another and in the
  * order of the calls. All functions may be called from any thread, but the result of
  * [method@Mtl.ExportedTensor.get_view] is only valid until another thread sets the view.

@@ -49,7 +49,7 @@
  *
  * The functions that wait can be called from any thread, but not in the main context in which the
  * same process answers. The signal is emitted in the
- * [thread-default main context](method.GLib.MainContext.push_thread_default.html) of the thread
+ * thread-default main context of the thread
  * that created the proxy.
  *
  * Since: 1.0

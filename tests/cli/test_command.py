@@ -16,7 +16,7 @@ from says import tells
 from tensors import EVIL, MTLDL, complaint, mtldl, run, save, save_sparse
 from terminal import Terminal, show
 
-COMMANDS = ["ls", "show", "check", "cp", "diff"]
+COMMANDS = ["ls", "show", "check", "cp", "diff", "serve"]
 PAGE = pathlib.Path(os.environ["MTLDL_PAGE"])
 
 

@@ -90,9 +90,19 @@ typedef enum
   BY_BUS,
 } Way;
 
+/* The exporter's thread waits here until it may go on. */
+typedef struct
+{
+  GMutex lock;
+  GCond changed;
+  gboolean is_reached;
+  gboolean may_pass;
+} Barrier;
+
 typedef struct
 {
   Way way;
+  Barrier barrier;
   Bus bus;
   GMainContext *context;
   GMainLoop *loop;
@@ -155,19 +165,10 @@ invoke (Peers       *self,
   g_source_attach (source, self->context);
 }
 
-/* Waits until the exporter has gone through all that it had to do. */
-typedef struct
-{
-  GMutex lock;
-  GCond changed;
-  gboolean is_reached;
-  gboolean may_pass;
-} Barrier;
-
 static inline gboolean
 reach_barrier (gpointer data)
 {
-  Barrier *self = data;
+  Barrier *self = &((Peers *) data)->barrier;
 
   g_mutex_lock (&self->lock);
   self->is_reached = TRUE;
@@ -178,28 +179,39 @@ reach_barrier (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Stops the exporter's thread. */
 static inline void
-stop_exporter (Peers   *self,
-               Barrier *barrier)
+await_exporter (Peers *self)
 {
-  *barrier = (Barrier) { .is_reached = FALSE };
-  g_mutex_init (&barrier->lock);
-  g_cond_init (&barrier->changed);
-  invoke (self, reach_barrier, barrier);
-  g_mutex_lock (&barrier->lock);
-  while (!barrier->is_reached)
-    g_cond_wait (&barrier->changed, &barrier->lock);
-  g_mutex_unlock (&barrier->lock);
+  g_mutex_lock (&self->barrier.lock);
+  while (!self->barrier.is_reached)
+    g_cond_wait (&self->barrier.changed, &self->barrier.lock);
+  self->barrier.is_reached = FALSE;
+  g_mutex_unlock (&self->barrier.lock);
 }
 
 static inline void
-continue_exporter (Barrier *barrier)
+set_may_pass (Peers    *self,
+              gboolean  may_pass)
 {
-  g_mutex_lock (&barrier->lock);
-  barrier->may_pass = TRUE;
-  g_cond_broadcast (&barrier->changed);
-  g_mutex_unlock (&barrier->lock);
+  g_mutex_lock (&self->barrier.lock);
+  self->barrier.may_pass = may_pass;
+  g_cond_broadcast (&self->barrier.changed);
+  g_mutex_unlock (&self->barrier.lock);
+}
+
+/* Stops the exporter's thread. */
+static inline void
+stop_exporter (Peers *self)
+{
+  set_may_pass (self, FALSE);
+  invoke (self, reach_barrier, self);
+  await_exporter (self);
+}
+
+static inline void
+continue_exporter (Peers *self)
+{
+  set_may_pass (self, TRUE);
 }
 
 static inline void
@@ -210,6 +222,8 @@ set_up_peers (Peers         *self,
   int ends[2];
 
   *self = (Peers) { .way = GPOINTER_TO_INT (way) };
+  g_mutex_init (&self->barrier.lock);
+  g_cond_init (&self->barrier.changed);
   self->context = g_main_context_new ();
   self->loop = g_main_loop_new (self->context, FALSE);
   if (self->way == BY_BUS)
@@ -229,8 +243,8 @@ set_up_peers (Peers         *self,
       g_assert_no_error (error);
     }
 
-  while (!g_main_loop_is_running (self->loop))
-    g_usleep (1000);
+  stop_exporter (self);
+  continue_exporter (self);
 }
 
 static inline gboolean
@@ -313,7 +327,6 @@ typedef struct
 {
   Peers *peers;
   MtlExportedTensor *tensor;
-  Barrier barrier;
 } Exporting;
 
 static inline gboolean
@@ -324,7 +337,7 @@ do_export (gpointer data)
 
   mtl_exported_tensor_export (self->tensor, self->peers->exporter, OBJECT_PATH, &error);
   g_assert_no_error (error);
-  return reach_barrier (&self->barrier);
+  return reach_barrier (self->peers);
 }
 
 /* Exports in the thread of the exporter. */
@@ -334,13 +347,10 @@ export_view (Peers              *peers,
              MtlTensorPeerFlags  flags)
 {
   MtlExportedTensor *tensor = mtl_exported_tensor_new (view, flags);
-  Exporting exporting = { peers, tensor, { .may_pass = TRUE } };
+  Exporting exporting = { peers, tensor };
 
   invoke (peers, do_export, &exporting);
-  g_mutex_lock (&exporting.barrier.lock);
-  while (!exporting.barrier.is_reached)
-    g_cond_wait (&exporting.barrier.changed, &exporting.barrier.lock);
-  g_mutex_unlock (&exporting.barrier.lock);
+  await_exporter (peers);
   return tensor;
 }
 

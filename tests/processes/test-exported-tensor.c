@@ -280,7 +280,6 @@ await_changes (Changes *self,
 
 typedef struct
 {
-  Barrier barrier;
   char *region;
   int n_calls;
 } Written;
@@ -707,9 +706,8 @@ test_cancelled (Peers         *peers,
   g_autoptr (MtlStridedView) fetched = NULL;
   GAsyncResult *results[4] = { NULL };
   GThread *thread;
-  Barrier barrier;
 
-  stop_exporter (peers, &barrier);
+  stop_exporter (peers);
   mtl_tensor_proxy_fetch_view_async (proxy, cancellable, keep_result, &results[0]);
   mtl_tensor_proxy_fetch_layout_async (proxy, cancellable, keep_result, &results[1]);
   mtl_tensor_proxy_put_async (proxy, view, NULL, cancellable, keep_result, &results[2]);
@@ -736,7 +734,7 @@ test_cancelled (Peers         *peers,
   g_assert_false (mtl_tensor_proxy_copy_from (proxy, view, NULL, cancellable, &error));
   assert_cancelled (&error);
 
-  continue_exporter (&barrier);
+  continue_exporter (peers);
   fetched = fetch (proxy);
   for (gsize i = 0; i < G_N_ELEMENTS (results); i++)
     g_clear_object (&results[i]);
@@ -1020,13 +1018,12 @@ call_at_once (Peers          *peers,
 {
   g_autofree GAsyncResult **results = g_new0 (GAsyncResult *, n);
   int n_busy = 0;
-  Barrier barrier;
 
-  stop_exporter (peers, &barrier);
+  stop_exporter (peers);
   for (int i = 0; i < n; i++)
     mtl_tensor_proxy_fetch_view_async (proxy, NULL, keep_result, &results[i]);
   g_usleep (100000);
-  continue_exporter (&barrier);
+  continue_exporter (peers);
   for (int i = 0; i < n; i++)
     {
       g_autoptr (GAsyncResult) result = wait_for_kept (&results[i]);
@@ -1088,16 +1085,15 @@ test_too_many_callers (Peers         *peers,
     {
       GAsyncResult *results[N_CALLERS] = { NULL };
       MtlTensorProxy *proxies[N_CALLERS];
-      Barrier barrier;
 
-      stop_exporter (peers, &barrier);
+      stop_exporter (peers);
       for (int i = 0; i < N_CALLERS; i++)
         {
           proxies[i] = mtl_tensor_proxy_new (callers[i], get_bus_name (peers), OBJECT_PATH);
           mtl_tensor_proxy_fetch_view_async (proxies[i], NULL, keep_result, &results[i]);
         }
       g_usleep (100000);
-      continue_exporter (&barrier);
+      continue_exporter (peers);
       for (int i = 0; i < N_CALLERS; i++)
         {
           g_autoptr (GAsyncResult) result = wait_for_kept (&results[i]);

@@ -137,6 +137,25 @@ test('elements are written, and changes announced', async () => {
     equal(written, ['::2, ::-1']);
 });
 
+// The garbage collector does not see the descriptors.
+test('views that are no longer used are collected', async () => {
+    const view = Mtl.StridedView.new_zeros(host, Mtl.DType.UINT8, [100], INTERPROCESS);
+    const [, proxy] = await exportView(view);
+    const folder = Gio.File.new_for_path('/proc/self/fd');
+    let most = 0;
+
+    for (let i = 0; i < 3000; i++) {
+        // eslint-disable-next-line no-await-in-loop
+        await proxy.fetch_view_async();
+        if (i % 100 === 0) {
+            const names = folder.enumerate_children('standard::name', 0, null);
+
+            most = Math.max(most, [...names].length);
+        }
+    }
+    ok(most < 700, `${most} descriptors are open`);
+});
+
 // A synchronous call of an object in this thread would wait for itself.
 test('without a tensor, calls are errors', async () => {
     const [tensor, proxy, exporter] = await exportView(Mtl.StridedView.from([1]));

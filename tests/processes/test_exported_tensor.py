@@ -3,56 +3,16 @@
 
 import asyncio
 import gc
-import socket
-import threading
 
 import numpy as np
 import pytest
 from gi.repository import Gio, GLib, Mtl
 
 from conftest import HOST, cancelled, elements, error_code, is_cancelled
+from dbus_exporter import PATH, Exporter
 from says import says
 
-PATH = "/org/mtldl/test/Tensor"
 SHARED = Mtl.StorageMode.INTERPROCESS
-
-
-def connect(end, guid, flags):
-    stream = Gio.Socket.new_from_fd(end.detach()).connection_factory_create_connection()
-    return Gio.DBusConnection.new_sync(stream, guid, flags, None, None)
-
-
-class Exporter:
-    """A tensor that a thread exports, and a proxy for it."""
-
-    def __init__(self, view):
-        self.tensor = Mtl.ExportedTensor(view)
-        self.context = GLib.MainContext()
-        self.loop = GLib.MainLoop.new(self.context, False)
-        ours, theirs = socket.socketpair()
-        self.is_exported = threading.Event()
-        self.thread = threading.Thread(target=self.run, args=[theirs])
-        self.thread.start()
-        self.caller = connect(ours, None, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT)
-        self.proxy = Mtl.TensorProxy(self.caller, None, PATH)
-        assert self.is_exported.wait(60)
-
-    def run(self, end):
-        self.context.push_thread_default()
-        self.connection = connect(end, Gio.dbus_generate_guid(),
-                                  Gio.DBusConnectionFlags.AUTHENTICATION_SERVER)
-        assert self.tensor.export(self.connection, PATH)
-        self.is_exported.set()
-        self.loop.run()
-        self.context.pop_thread_default()
-
-    def __enter__(self):
-        return self.tensor, self.proxy
-
-    def __exit__(self, *exception):
-        self.caller.close_sync()
-        self.loop.quit()
-        self.thread.join()
 
 
 def wait_for(condition):

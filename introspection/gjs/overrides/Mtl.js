@@ -880,6 +880,7 @@ const ALLOCATING = {
     'TensorConnection.prototype': ['allocate_view'],
     'TensorFile.prototype': ['load_view', 'load_view_async', 'load_views', 'load_views_async'],
     'TensorFileEntry.prototype': ['load_view', 'load_view_async'],
+    'TensorProxy.prototype': ['fetch_view', 'fetch_view_async'],
 };
 
 // Converters of arguments that do not follow from their types.
@@ -1103,6 +1104,18 @@ function _watchReturned() {
         _wrap(Mtl.TensorFile.prototype, name, _releaseReturned);
 }
 
+// Each view of another process's memory takes a descriptor, and there may be about a thousand.
+const MIN_RECEIVED = MIN_ALLOCATED_BETWEEN / 256;
+
+function _watchReceived(owner, name) {
+    const {noteBorrowed} = _collector;
+
+    _wrap(owner, name, view => {
+        noteBorrowed(null, view, () => Math.max(view.get_buffer().get_size(), MIN_RECEIVED));
+        return view;
+    });
+}
+
 // The objects of new Mtl.Buffer({size, device, storage_mode}), new Mtl.Event({device}) and
 // new Mtl.Stream({device}) are ready, or their constructors throw.
 function _initializeObjects(prototype) {
@@ -1133,6 +1146,8 @@ function _init() {
     _watchBorrowed(Mtl.StridedView, 'new_from_bytes_with_byte_strides', 0,
         view => view.layout.get_required_size());
     _watchBorrowed(Mtl.Buffer, 'new_from_bytes', 0, buffer => buffer.get_size());
+    for (const name of ['fetch_view', 'fetch_view_finish'])
+        _watchReceived(Mtl.TensorProxy.prototype, name);
     _defineMembers(elementAccess);
     Mtl.Device._classInit = _refuseDerivation;
     _initializeObjects(Mtl.Buffer.prototype);

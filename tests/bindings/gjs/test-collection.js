@@ -150,7 +150,8 @@ const SHARING = `
     StridedView.reshape StridedView.select StridedView.select_imaginary StridedView.select_real
     StridedView.slice
     StridedView.squeeze StridedView.squeeze_axes StridedView.swap_axes StridedView.transpose
-    StridedView.unsqueeze`.trim().split(/\s+/);
+    StridedView.unsqueeze
+    TensorProxy.fetch_view TensorProxy.fetch_view_finish`.trim().split(/\s+/);
 
 // Functions that allocate, each with a call.
 const {HOST} = Mtl.StorageMode;
@@ -201,7 +202,7 @@ const ALLOCATING = {
 test('every function that returns memory is known', () => {
     const found = [];
     for (const className of ['Buffer', 'Device', 'DlpackTensor', 'Event', 'StridedLayout',
-        'StridedView', 'TensorFile', 'TensorFileBuilder', 'TensorFileEntry']) {
+        'StridedView', 'TensorFile', 'TensorFileBuilder', 'TensorFileEntry', 'TensorProxy']) {
         for (const {name, returned} of functionsOf(className)) {
             if (/^(Buffer|Bytes|DlpackTensor|StridedView)(\[\])?$/.test(returned))
                 found.push(`${className}.${name}`);

@@ -133,7 +133,8 @@ def test_bare_object(name):
 
 def test_names():
     assert {"Buffer", "StridedLayout", "StridedView", "TensorFile", "TensorFileEntry",
-            "TensorFileBuilder", "DlpackTensor", "Event", "Statistics"} == set(NAMES)
+            "TensorFileBuilder", "DlpackTensor", "Event", "Statistics", "ExportedTensor",
+            "TensorConnection", "TensorProxy"} == set(NAMES)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ written."""
 import functools
 import inspect
 import pathlib
+import socket
 import sys
 
 import gi
@@ -12,6 +13,7 @@ import pytest
 from gi.repository import GLib, Mtl
 
 from conftest import call_apart, has_namespace
+from dbus_exporter import Exporter
 
 ROOT = pathlib.Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "introspection"))
@@ -33,6 +35,9 @@ REQUIRED = {
     "Device.get": [Mtl.DeviceType.CPU],
     "Event.new": [],
     "Event.wait": [1],
+    "ExportedTensor.new": [VIEW],
+    "ExportedTensor.announce_change": [],
+    "ExportedTensor.unexport": [],
     "StridedLayout.new": [[2, 3]],
     "StridedLayout.new_dense": [[2, 3]],
     "StridedLayout.new_dense_for_axes": [[2, 3], [1, 0]],
@@ -46,6 +51,7 @@ REQUIRED = {
     "StridedView.new": [VIEW.get_buffer(), VIEW.layout, "float32"],
     "StridedView.new_arange": [None, "float16", 0, 5],
     "StridedView.new_arange_int64": [None, "uint8", 0, 5],
+    "StridedView.new_from_variant_fds": [VIEW.to_variant()],
     "StridedView.new_filled": [None, "int8", [3], 7],
     "StridedView.new_uninitialized": [None, "int8", [0, 3]],
     "StridedView.new_zeros": [None, "int8", [2, 3]],
@@ -60,12 +66,17 @@ REQUIRED = {
     "StridedView.narrow": [0, 0, 4],
     "StridedView.to_device": [Mtl.Device.get_host()],
     "StridedView.to_dtype": ["float16"],
+    "StridedView.to_variant": [],
+    "TensorConnection.new": [socket.socketpair()[0]],
+    "TensorConnection.send": [VIEW],
     "TensorFile.check": [],
     "TensorFile.load_views": [],
     "TensorFile.match_loadable_names": [],
     "TensorFile.match_refused_names": [],
     "TensorFile.open": [],
     "TensorFileEntry.check": [],
+    "TensorProxy.copy_from": [VIEW],
+    "TensorProxy.put": [VIEW],
 }
 
 # Functions that are others in Python, by NumPy's names, or whose arguments are others.
@@ -85,7 +96,14 @@ def owners(tmp_path_factory):
     path = tmp_path_factory.mktemp("defaults") / "a.safetensors"
     Mtl.save(path, {"a": VIEW, "b": [1, 2]})
     file = Mtl.load(path)
-    return {"StridedLayout": LAYOUT, "StridedView": VIEW.copy(), "Event": EVENT,
+    ends = socket.socketpair()
+    with Exporter(VIEW.copy()) as (tensor, proxy):
+        tensor.connect("put", lambda *_: True)
+        tensor.set_writable(True)
+        yield {
+            "ExportedTensor": Mtl.ExportedTensor(VIEW), "TensorProxy": proxy,
+            "TensorConnection": Mtl.TensorConnection(ends[0]),
+            "StridedLayout": LAYOUT, "StridedView": VIEW.copy(), "Event": EVENT,
             "StridedLayout.flatten": LAYOUT.to_dense(), "TensorFile": file,
             "StridedLayout.get_max_compatible_item_bits": LAYOUT.to_dense(),
             "StridedLayout.repack": LAYOUT.to_dense(), "TensorFileEntry": file.lookup_entry("a")}
@@ -105,6 +123,10 @@ def describe(result):
         return result.is_copied(), result.get_device()
     if isinstance(result, Mtl.Event):
         return result.get_device()
+    if isinstance(result, (Mtl.ExportedTensor, Mtl.TensorConnection)):
+        return result.get_flags()
+    if isinstance(result, GLib.Variant):
+        return result.print_(True)
     if isinstance(result, Mtl.TensorFile):
         return result.get_file().get_path(), list(result)
     return result
