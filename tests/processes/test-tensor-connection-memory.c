@@ -366,7 +366,8 @@ add_up_forever (int fd)
 
   for (;;)
     {
-      g_autoptr (MtlStridedView) view = mtl_tensor_connection_receive (connection, NULL, NULL, NULL);
+      g_autoptr (MtlStridedView) view =
+        mtl_tensor_connection_receive (connection, NULL, NULL, NULL);
       g_autoptr (MtlStridedView) answer = NULL;
       const guint8 *bytes;
 
