@@ -3,6 +3,7 @@
 /* Tensors over D-Bus: an exporter in another thread, over a bus and without one. */
 
 #include "dbus-peers.h"
+#include "test-device.h"
 
 #define MAX_INLINE 65536
 #define INTERFACE "org.mtldl.Tensor1"
@@ -1011,61 +1012,97 @@ test_no_view (Peers         *peers,
 
 /* --- Too many calls */
 
-/* Returns how many were refused. */
-static int
-call_at_once (Peers          *peers,
-              MtlTensorProxy *proxy,
-              int             n)
+/* Lets the device go on once so many calls were answered, or refused. */
+typedef struct
 {
-  g_autofree GAsyncResult **results = g_new0 (GAsyncResult *, n);
-  int n_busy = 0;
+  GMutex lock;
+  GCond changed;
+  gboolean may_copy;
+  int n_answered;
+} Answers;
 
-  stop_exporter (peers);
-  for (int i = 0; i < n; i++)
-    mtl_tensor_proxy_fetch_view_async (proxy, NULL, keep_result, &results[i]);
-  g_usleep (100000);
-  continue_exporter (peers);
-  for (int i = 0; i < n; i++)
-    {
-      g_autoptr (GAsyncResult) result = wait_for_kept (&results[i]);
-      g_autoptr (GError) error = NULL;
-      g_autoptr (MtlStridedView) view = mtl_tensor_proxy_fetch_view_finish (proxy, result, &error);
+static void
+wait_until_allowed (gpointer data)
+{
+  Answers *self = data;
 
-      if (view != NULL)
-        continue;
-      g_assert_error (error, MTL_ERROR, MTL_ERROR_BUSY);
-      assert_says (error->message, "256");
-      n_busy++;
-    }
-
-  return n_busy;
+  g_mutex_lock (&self->lock);
+  while (!self->may_copy)
+    g_cond_wait (&self->changed, &self->lock);
+  g_mutex_unlock (&self->lock);
 }
 
-/* While the first copy is made, or the bus is asked, the others wait. */
+static void
+allow_copies (Answers *self)
+{
+  g_mutex_lock (&self->lock);
+  self->may_copy = TRUE;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+}
+
+static void
+on_fetched (GObject      *proxy,
+            GAsyncResult *result,
+            gpointer      data)
+{
+  Answers *self = data;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view =
+    mtl_tensor_proxy_fetch_view_finish (MTL_TENSOR_PROXY (proxy), result, &error);
+
+  self->n_answered++;
+  if (self->may_copy)
+    g_assert_no_error (error);
+  else
+    {
+      g_assert_error (error, MTL_ERROR, MTL_ERROR_BUSY);
+      assert_says (error->message, "256");
+    }
+}
+
+/* While a copy is made, the others wait. */
 static void
 test_too_many_calls (Peers         *peers,
                      gconstpointer  way)
 {
-  g_autoptr (MtlStridedView) view = host_zeros (MTL_DTYPE_UINT8, DIMS (1 << 26));
+  enum { N_CALLS = 300, MAX_CALLS = 256 };
+  g_autoptr (GError) error = NULL;
+  TestDevice *device = test_device_new (MTL_STORAGE_MODE_PRIVATE);
+  g_autoptr (MtlStridedView) view = zeros_on (MTL_DEVICE (device), MTL_DTYPE_UINT8, DIMS (100));
+  g_autoptr (MtlStridedView) zeros = host_zeros (MTL_DTYPE_UINT8, DIMS (100));
   MtlExportedTensor *tensor = export_view (peers, view, MTL_TENSOR_PEER_FLAGS_NONE);
-  int n_busy = 0;
+  g_autoptr (MtlTensorProxy) proxy = make_proxy (peers);
+  g_autoptr (MtlStridedView) fetched = NULL;
+  Answers answers = { .may_copy = FALSE };
 
-  for (int i = 0; i < 50 && n_busy == 0; i++)
-    {
-      g_autoptr (GError) error = NULL;
-      g_autoptr (MtlTensorProxy) proxy = make_proxy (peers);
-      g_autoptr (MtlStridedView) fetched = NULL;
+  device->meanwhile = wait_until_allowed;
+  device->meanwhile_data = &answers;
+  for (int i = 0; i < N_CALLS; i++)
+    mtl_tensor_proxy_fetch_view_async (proxy, NULL, on_fetched, &answers);
+  while (answers.n_answered < N_CALLS - MAX_CALLS)
+    g_main_context_iteration (NULL, TRUE);
 
-      mtl_exported_tensor_announce_change (tensor, NULL, &error);
-      g_assert_no_error (error);
-      n_busy = call_at_once (peers, proxy, 400);
-      fetched = fetch (proxy);
-    }
-
-  g_test_message ("%d calls were too many", n_busy);
-  g_assert_cmpint (n_busy, >, 0);
-  g_assert_cmpint (n_busy, <=, 400 - 256);
+  allow_copies (&answers);
+  while (answers.n_answered < N_CALLS)
+    g_main_context_iteration (NULL, TRUE);
+  fetched = fetch (proxy);
+  assert_same_elements (fetched, zeros);
+  g_assert_cmpint (device->n_copies, ==, 1);
   end_export (tensor);
+  g_clear_object (&view);
+  g_object_unref (device);
+}
+
+static GDBusMessage *
+count_message (GDBusConnection *connection,
+               GDBusMessage    *message,
+               gboolean         is_incoming,
+               gpointer         n_calls)
+{
+  if (is_incoming && g_strcmp0 (g_dbus_message_get_member (message), "Get") == 0)
+    g_atomic_int_inc ((int *) n_calls);
+  return message;
 }
 
 /* The bus is not asked about any number of callers at once. */
@@ -1077,41 +1114,39 @@ test_too_many_callers (Peers         *peers,
   g_autoptr (MtlStridedView) view = new_bytes (3);
   MtlExportedTensor *tensor = export_view (peers, view, MTL_TENSOR_PEER_FLAGS_NONE);
   GDBusConnection *callers[N_CALLERS];
-  int n_busy = 0;
+  GAsyncResult *results[N_CALLERS] = { NULL };
+  MtlTensorProxy *proxies[N_CALLERS];
+  int n_busy = 0, n_calls = 0;
+  guint filter;
 
   for (int i = 0; i < N_CALLERS; i++)
     callers[i] = connect_to_bus (peers->bus.address);
 
-  for (int round = 0; round < 50; round++)
+  /* All calls are there before the bus has answered about the first. */
+  filter = g_dbus_connection_add_filter (peers->exporter, count_message, &n_calls, NULL);
+  stop_exporter (peers);
+  for (int i = 0; i < N_CALLERS; i++)
     {
-      GAsyncResult *results[N_CALLERS] = { NULL };
-      MtlTensorProxy *proxies[N_CALLERS];
+      proxies[i] = mtl_tensor_proxy_new (callers[i], get_bus_name (peers), OBJECT_PATH);
+      mtl_tensor_proxy_fetch_view_async (proxies[i], NULL, keep_result, &results[i]);
+    }
+  while (g_atomic_int_get (&n_calls) < N_CALLERS)
+    g_usleep (1000);
+  g_dbus_connection_remove_filter (peers->exporter, filter);
+  continue_exporter (peers);
+  for (int i = 0; i < N_CALLERS; i++)
+    {
+      g_autoptr (GAsyncResult) result = wait_for_kept (&results[i]);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) fetched =
+        mtl_tensor_proxy_fetch_view_finish (proxies[i], result, &error);
 
-      stop_exporter (peers);
-      for (int i = 0; i < N_CALLERS; i++)
-        {
-          proxies[i] = mtl_tensor_proxy_new (callers[i], get_bus_name (peers), OBJECT_PATH);
-          mtl_tensor_proxy_fetch_view_async (proxies[i], NULL, keep_result, &results[i]);
-        }
-      g_usleep (100000);
-      continue_exporter (peers);
-      for (int i = 0; i < N_CALLERS; i++)
-        {
-          g_autoptr (GAsyncResult) result = wait_for_kept (&results[i]);
-          g_autoptr (GError) error = NULL;
-          g_autoptr (MtlStridedView) fetched =
-            mtl_tensor_proxy_fetch_view_finish (proxies[i], result, &error);
-
-          g_object_unref (proxies[i]);
-          if (fetched != NULL)
-            continue;
-          g_assert_error (error, MTL_ERROR, MTL_ERROR_BUSY);
-          assert_says (error->message, "64");
-          n_busy++;
-        }
-
-      if (n_busy > 0)
-        break;
+      g_object_unref (proxies[i]);
+      if (fetched != NULL)
+        continue;
+      g_assert_error (error, MTL_ERROR, MTL_ERROR_BUSY);
+      assert_says (error->message, "64");
+      n_busy++;
     }
 
   g_test_message ("%d callers were too many", n_busy);
