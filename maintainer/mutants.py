@@ -50,9 +50,9 @@ SHARED_NAMES = {LIBRARY: "libmtldl-1.so.0"}
 
 @dataclass
 class Subject:
-    """A kind of device, or the processes: the folders of its series, the build, and the tests. Those
-    in C are given by suite and name, with what may be wrong in them: themselves, if the list is
-    empty."""
+    """A kind of device, or the processes: the folders of its series, the build, and the tests.
+    Those in C are given by suite and name, with what may be wrong in them: themselves, if the list
+    is empty."""
     name: str
     folders: list
     build: str

@@ -259,8 +259,8 @@ check_pages (int      fd,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "Pages of the file could vanish while it is in use: its file system is 0x%lx, and has"
-               " to be 0x%x, without huge pages", (unsigned long) info.f_type, TMPFS_MAGIC);
+               "Pages of the file could vanish while it is in use: its file system is 0x%lx, and"
+               " has to be 0x%x, without huge pages", (unsigned long) info.f_type, TMPFS_MAGIC);
   return FALSE;
 }
 

@@ -21,7 +21,7 @@ typedef struct
   MtlSharedPages *pages; /* NULL if there is no block */
   int released;          /* hangs up when the peer no longer uses the block; -1 before it is sent */
   gboolean is_taken;
-  gboolean is_lost;      /* it was sent twice, so that the pipe does not tell when the peer is done */
+  gboolean is_lost;      /* sent twice, so that the pipe does not tell when the peer is done */
 } Block;
 
 struct _MtlSharedPool

@@ -119,8 +119,8 @@ mtl_tensor_proxy_constructed (GObject *object)
   weak = g_new0 (GWeakRef, 1);
   g_weak_ref_init (weak, self);
   self->subscription = g_dbus_connection_signal_subscribe (
-      self->address.connection, self->address.bus_name, MTL_TENSOR_INTERFACE_NAME, "Changed", self->address.object_path,
-      NULL, G_DBUS_SIGNAL_FLAGS_NONE, on_signal, weak, free_weak);
+      self->address.connection, self->address.bus_name, MTL_TENSOR_INTERFACE_NAME, "Changed",
+      self->address.object_path, NULL, G_DBUS_SIGNAL_FLAGS_NONE, on_signal, weak, free_weak);
 }
 
 static void
@@ -464,7 +464,8 @@ mtl_tensor_proxy_fetch_view_finish (MtlTensorProxy  *self,
                                     GAsyncResult    *result,
                                     GError         **error)
 {
-  g_autoptr (MtlTensorReply) reply = mtl_tensor_request_finish (self, result, mtl_tensor_proxy_fetch_view_async, error);
+  g_autoptr (MtlTensorReply) reply =
+    mtl_tensor_request_finish (self, result, mtl_tensor_proxy_fetch_view_async, error);
 
   return reply != NULL ? open_view (reply, error) : NULL;
 }
@@ -673,7 +674,8 @@ mtl_tensor_proxy_fetch_layout_finish (MtlTensorProxy  *self,
                                       gboolean        *read_only,
                                       GError         **error)
 {
-  g_autoptr (MtlTensorReply) reply = mtl_tensor_request_finish (self, result, mtl_tensor_proxy_fetch_layout_async, error);
+  g_autoptr (MtlTensorReply) reply =
+    mtl_tensor_request_finish (self, result, mtl_tensor_proxy_fetch_layout_async, error);
 
   clear_results (dtype, read_only);
   return reply != NULL ? open_layout (reply, dtype, read_only, error) : NULL;
@@ -790,7 +792,8 @@ mtl_tensor_proxy_put_finish (MtlTensorProxy  *self,
                              GAsyncResult    *result,
                              GError         **error)
 {
-  g_autoptr (MtlTensorReply) reply = mtl_tensor_request_finish (self, result, mtl_tensor_proxy_put_async, error);
+  g_autoptr (MtlTensorReply) reply =
+    mtl_tensor_request_finish (self, result, mtl_tensor_proxy_put_async, error);
 
   return reply != NULL && mtl_tensor_reply_check (reply, "()", error);
 }
@@ -913,7 +916,8 @@ mtl_tensor_proxy_copy_from_finish (MtlTensorProxy  *self,
                                    GAsyncResult    *result,
                                    GError         **error)
 {
-  g_autoptr (MtlTensorReply) reply = mtl_tensor_request_finish (self, result, mtl_tensor_proxy_copy_from_async, error);
+  g_autoptr (MtlTensorReply) reply =
+    mtl_tensor_request_finish (self, result, mtl_tensor_proxy_copy_from_async, error);
 
   return reply != NULL && mtl_tensor_reply_check (reply, "()", error);
 }

@@ -94,8 +94,8 @@ mtl_tensor_message_prepare (MtlTensorMessage  *self,
   if (self->body_size > MTL_TENSOR_VARIANT_MAX_SIZE)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "The description of a tensor has %" G_GSIZE_FORMAT " bytes, and may have %d: pass"
-                   " fewer extras", self->body_size, MTL_TENSOR_VARIANT_MAX_SIZE);
+                   "The description of a tensor has %" G_GSIZE_FORMAT " bytes, and may have %d:"
+                   " pass fewer extras", self->body_size, MTL_TENSOR_VARIANT_MAX_SIZE);
       mtl_tensor_message_clear (self);
       return FALSE;
     }

@@ -221,8 +221,8 @@ read_memory (GVariant       *memory,
     }
 
   if (!g_variant_is_of_type (memory, G_VARIANT_TYPE_BYTESTRING))
-    return refuse (error, "The memory of a tensor has the type “%.80s”, and has to have “h” or “ay”",
-                   g_variant_get_type_string (memory));
+    return refuse (error, "The memory of a tensor has the type “%.80s”, and has to have “h” or"
+                   " “ay”", g_variant_get_type_string (memory));
 
   result->elements = g_variant_get_data_as_bytes (memory);
   return TRUE;

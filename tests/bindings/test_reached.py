@@ -16,8 +16,8 @@ C = "{http://www.gtk.org/introspection/c/1.0}"
 
 ROOT = Path(__file__).resolve().parents[2]
 
-ROOMS = ["tests/core", "tests/kernels", "tests/files", "tests/processes", "tests/metal", "tests/cuda",
-         "tests/support"]
+ROOMS = ["tests/core", "tests/kernels", "tests/files", "tests/processes", "tests/metal",
+         "tests/cuda", "tests/support"]
 
 # The folders, without those within, that have the calls of a namespace.
 SOURCES = {

@@ -231,7 +231,8 @@ build_description (Message *self,
     { 1, 2 }, { 4, 16 },
   };
   guint type = input_byte (input);
-  guint8 code = types[type % G_N_ELEMENTS (types)].code, bits = types[type % G_N_ELEMENTS (types)].bits;
+  guint8 code = types[type % G_N_ELEMENTS (types)].code;
+  guint8 bits = types[type % G_N_ELEMENTS (types)].bits;
   guint16 lanes = input_byte (input) % 8 ? 1 : input_byte (input);
   guint8 bytes[FILE_SIZE / 10];
   g_autoptr (GVariant) variant = NULL;
@@ -321,7 +322,8 @@ check_error (const GError *error)
                    && error->code != MTL_ERROR_INVALID_ARGUMENT);
 }
 
-/* Reads the first and the last byte of the elements, of which the first in order begins at a byte. */
+/* Reads the first and the last byte of the elements. The element at the indices 0 begins at a
+ * byte. */
 static guint
 touch (MtlStridedView *view)
 {

@@ -444,7 +444,8 @@ test_changes (Peers         *peers,
   g_autofree char *long_region = g_strnfill (9000, ' ');
   MtlExportedTensor *tensor = export_view (peers, view, MTL_TENSOR_PEER_FLAGS_NONE);
   g_autoptr (MtlTensorProxy) proxy = make_proxy (peers);
-  g_autoptr (MtlStridedView) fetched = fetch (proxy); /* the bus knows of the subscription */
+  /* Afterwards, the bus knows of the subscription. */
+  g_autoptr (MtlStridedView) fetched G_GNUC_UNUSED = fetch (proxy);
   Changes changes = { 0 };
 
   g_signal_connect (proxy, "changed", G_CALLBACK (on_changed), &changes);
@@ -901,7 +902,7 @@ test_many_exports (Peers         *peers,
   g_assert_no_error (error);
   mtl_exported_tensor_unexport (tensor, peers->caller);
   proxy = make_proxy (peers);
-  g_autoptr (MtlStridedView) fetched = fetch (proxy);
+  g_autoptr (MtlStridedView) fetched G_GNUC_UNUSED = fetch (proxy);
   mtl_exported_tensor_unexport (tensor, peers->exporter);
   await_finalized (tensor);
 }
@@ -1156,7 +1157,7 @@ test_too_many_callers (Peers         *peers,
     {
       g_autoptr (MtlTensorProxy) proxy =
         mtl_tensor_proxy_new (callers[i], get_bus_name (peers), OBJECT_PATH);
-      g_autoptr (MtlStridedView) fetched = fetch (proxy);
+      g_autoptr (MtlStridedView) fetched G_GNUC_UNUSED = fetch (proxy);
 
       g_clear_object (&proxy);
       g_dbus_connection_close_sync (callers[i], NULL, NULL);
@@ -1304,7 +1305,7 @@ test_inline (Peers         *peers,
                               i == 0 ? "({'inline': <true>, 'other': <'x'>},)"
                               : i == 1 ? "({'inline': <false>},)"
                               : i == 2 ? "({'inline': <'yes'>},)" : "(@a{sv} {},)"));
-      g_autoptr (GVariant) reply = g_dbus_connection_call_with_unix_fd_list_sync (
+      g_autoptr (GVariant) reply G_GNUC_UNUSED = g_dbus_connection_call_with_unix_fd_list_sync (
           peers->caller, get_bus_name (peers), OBJECT_PATH, INTERFACE, "Get", arguments,
           G_VARIANT_TYPE ("((vtyyqaxaxa{sv}))"), G_DBUS_CALL_FLAGS_NONE, -1, NULL, &fds, NULL,
           &error);
@@ -1330,7 +1331,7 @@ static void
 test_error_names (void)
 {
   g_autoptr (GEnumClass) codes = g_type_class_ref (MTL_TYPE_ERROR);
-  g_autoptr (MtlTensorProxy) proxy = g_object_new (MTL_TYPE_TENSOR_PROXY, NULL);
+  g_autoptr (MtlTensorProxy) proxy G_GNUC_UNUSED = g_object_new (MTL_TYPE_TENSOR_PROXY, NULL);
 
   for (guint i = 0; i < codes->n_values; i++)
     {

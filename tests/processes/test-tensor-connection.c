@@ -533,7 +533,8 @@ test_mutated_messages (void)
           if (happens (90))
             send_raw (fds[1], message->data, message->len, (int[]) { memory, ends[1] }, 2);
           else
-            send_raw (fds[1], message->data, message->len, (int[]) { memory, ends[1] }, pick (0, 1));
+            send_raw (fds[1], message->data, message->len, (int[]) { memory, ends[1] },
+                      pick (0, 1));
           n++;
 
           /* If the size of the body is wrong, the end of the stream may be in the middle of it. */
@@ -801,7 +802,8 @@ receive_forever (int fd)
 
   for (;;)
     {
-      g_autoptr (MtlStridedView) view = mtl_tensor_connection_receive (connection, NULL, NULL, NULL);
+      g_autoptr (MtlStridedView) view =
+        mtl_tensor_connection_receive (connection, NULL, NULL, NULL);
 
       if (view == NULL)
         _exit (1);

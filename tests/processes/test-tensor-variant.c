@@ -142,7 +142,8 @@ static void
 test_not_normal (void)
 {
   g_autoptr (GVariant) whole = g_variant_ref_sink (g_variant_new_parsed (
-      "(<@ay [1]>, uint64 0, byte 1, byte 8, uint16 1, [int64 1], [int64 1], {'name': <'frame'>})"));
+      "(<@ay [1]>, uint64 0, byte 1, byte 8, uint16 1, [int64 1], [int64 1], "
+      "{'name': <'frame'>})"));
   gsize size = g_variant_get_size (whole);
   g_autofree guint8 *data = g_malloc (size);
   g_autofree char *value = g_strdup_printf ("%" G_GSIZE_FORMAT, size);
@@ -209,8 +210,8 @@ test_lanes_and_padding (void)
   parsed = g_variant_ref_sink (
       g_variant_new ("(vtyyq@ax@axa{sv})",
                      g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, "\1\2\3", 3, 1), (guint64) 0,
-                     1, 4, 1, g_variant_new_parsed ("[int64 3]"), g_variant_new_parsed ("[int64 1]"),
-                     &extras));
+                     1, 4, 1, g_variant_new_parsed ("[int64 3]"),
+                     g_variant_new_parsed ("[int64 1]"), &extras));
   view = from_variant (parsed, NULL);
   g_assert_true (mtl_strided_view_is_padded (view));
   again = to_variant (view, NULL);
@@ -244,7 +245,8 @@ test_bit_offset (void)
   g_autoptr (MtlStridedView) odd = slice (packed, "3:");
   g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
 
-  assert_fails (mtl_strided_view_to_variant (odd, fds, NULL, &error), MTL_ERROR_NEEDS_COPY, "4 & 0");
+  assert_fails (mtl_strided_view_to_variant (odd, fds, NULL, &error), MTL_ERROR_NEEDS_COPY,
+                "4 & 0");
   g_assert_cmpint (g_unix_fd_list_get_length (fds), ==, 0);
 }
 

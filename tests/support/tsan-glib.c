@@ -4,7 +4,9 @@
  * locks and counts put in order, and reports races that are none. Linked into
  * a test program, these functions stand before GLib's and tell it. */
 
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <dlfcn.h>
 
 #include <gio/gio.h>

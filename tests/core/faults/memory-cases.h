@@ -48,7 +48,8 @@ BYTES (buffer_dup_bytes_async,
        (mtl_buffer_dup_bytes_async (f->buffer, 1, 20, NULL, take_result, f),
         mtl_buffer_dup_bytes_finish (f->buffer, wait_for_result (f), error)))
 BYTES (buffer_get_bytes, mtl_buffer_get_bytes (f->buffer, 1, 20, error))
-DONE (buffer_dup_fd, close_fd (mtl_buffer_dup_fd (mtl_strided_view_get_buffer (f->shared), NULL, error)))
+DONE (buffer_dup_fd,
+      close_fd (mtl_buffer_dup_fd (mtl_strided_view_get_buffer (f->shared), NULL, error)))
 OBJECT (buffer_new_for_fd,
         mtl_buffer_new_for_fd (f->fd, 4, 8, MTL_BUFFER_FLAGS_READ_ONLY, error))
 OBJECT (buffer_new_for_fd_writable,

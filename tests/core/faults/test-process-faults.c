@@ -160,8 +160,9 @@ test_for_fd_mapped (void)
     { FAULT_MAP, EPERM, TRUE },
   };
 
-  try_fd (make_memfd (SIZE, F_SEAL_SHRINK), MTL_BUFFER_FLAGS_READ_ONLY | MTL_BUFFER_FLAGS_NEVER_COPY,
-          faults, G_N_ELEMENTS (faults), 11);
+  try_fd (make_memfd (SIZE, F_SEAL_SHRINK),
+          MTL_BUFFER_FLAGS_READ_ONLY | MTL_BUFFER_FLAGS_NEVER_COPY, faults, G_N_ELEMENTS (faults),
+          11);
 }
 
 /* Memory that others may write to is not private in place of that. */
@@ -170,8 +171,8 @@ test_for_fd_writable (void)
 {
   static const Fault faults[] = { COMMON_FAULTS, { FAULT_MAP, EPERM } };
 
-  try_fd (make_memfd (SIZE, F_SEAL_SHRINK), MTL_BUFFER_FLAGS_NEVER_COPY, faults, G_N_ELEMENTS (faults),
-          6);
+  try_fd (make_memfd (SIZE, F_SEAL_SHRINK), MTL_BUFFER_FLAGS_NEVER_COPY, faults,
+          G_N_ELEMENTS (faults), 6);
 }
 
 /* Bytes that cannot be mapped are read. */
@@ -528,8 +529,8 @@ test_async (void)
                                       TRUE }, 120);
 }
 
-/* A peer of another user, as the system says: each call is refused. Connections that allow all users
- * do not ask. */
+/* A peer of another user, as the system says: each call is refused. Connections that allow all
+ * users do not ask. */
 static void
 test_user (void)
 {

@@ -22,7 +22,8 @@ GLIB_ALLOCATIONS = {"g_try_malloc", "g_try_malloc0", "g_try_malloc_n", "g_try_ma
 GLIB_FILE_CALLS = re.compile(
     r"g_(access|chdir|chmod|close|creat|dir_\w+|file_(?!get_|info_|new_for_|peek_)\w+|fopen|fsync|"
     r"lstat|mapped_file_\w+|mkdir\w*|mkstemp\w*|mkdtemp\w*|open|remove|rename|rmdir|stat|"
-    r"socket_get_credentials|unlink|unix_(?!fd_list_(get_|new|peek_))\w+|utime|\w+_stream_\w+|try_\w+)")
+    r"socket_get_credentials|unlink|unix_(?!fd_list_(get_|new|peek_))\w+|utime|\w+_stream_\w+|"
+    r"try_\w+)")
 
 
 def read_imports(library):
