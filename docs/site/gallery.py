@@ -51,6 +51,11 @@ EXAMPLES = [
             'and measures that against ways that copy the frames.',
             {'python': 'examples/demo_video.py'}, './run exec python3 examples/demo_video.py',
             route='GStreamer → view → NumPy'),
+    Example('demo-processes', 'From one program to another',
+            'Paints pictures with NumPy, and shows them in the window of a program in JavaScript, '
+            'in the memory in which they were painted.',
+            {'python': 'examples/demo_processes.py', 'js': 'examples/gjs/frames.js'},
+            './run demo --processes', route='NumPy → view → gjs\n  → view → GTK'),
     Example('video', 'A live filter',
             'Inverts half of each frame of a video or a camera, shows it with GTK, and records it. '
             'In C, Python and Vala all of that happens in the memory that the source wrote.',
