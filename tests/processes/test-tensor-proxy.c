@@ -17,6 +17,8 @@
 
 /* --- Other processes */
 
+static const char *program; /* valgrind cannot run /proc/self/exe */
+
 typedef struct
 {
   GSubprocess *process;
@@ -37,8 +39,8 @@ start_child (const char *role,
   if (fd >= 0)
     g_subprocess_launcher_take_fd (launcher, fd, 3);
   g_subprocess_launcher_set_child_setup (launcher, end_with_parent, NULL, NULL);
-  self.process = g_subprocess_launcher_spawn (launcher, &error, "/proc/self/exe", role, address,
-                                              name, NULL);
+  self.process = g_subprocess_launcher_spawn (launcher, &error, program, role, address, name,
+                                              NULL);
   g_assert_no_error (error);
   self.output = g_data_input_stream_new (g_subprocess_get_stdout_pipe (self.process));
   return self;
@@ -1133,6 +1135,7 @@ main (int    argc,
   if (strcmp (role, "other-server") == 0)
     be_other_server (argv[2]);
 
+  program = argv[0];
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tensor-proxy/killed-exporter", test_killed_exporter);
   g_test_add ("/tensor-proxy/killed-caller", Peers, GINT_TO_POINTER (BY_BUS), set_up_peers,
