@@ -17,6 +17,8 @@
 
 /* --- Other processes */
 
+static const char *program; /* valgrind cannot run /proc/self/exe */
+
 typedef struct
 {
   GSubprocess *process;
@@ -1137,6 +1139,7 @@ main (int    argc,
   if (strcmp (role, "other-server") == 0)
     be_other_server (argv[2]);
 
+  program = argv[0];
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tensor-proxy/killed-exporter", test_killed_exporter);
   g_test_add ("/tensor-proxy/killed-caller", Peers, GINT_TO_POINTER (BY_BUS), set_up_peers,
