@@ -104,6 +104,8 @@ MtlMemory *mtl_memory_new_imported_cuda (gint32           device_type,
                                          gpointer         owner,
                                          GDestroyNotify   destroy,
                                          GError         **error);
+/* Makes the size a part of the allocated size. */
+void       mtl_memory_count       (MtlMemory       *self);
 void       mtl_memory_free        (MtlMemory       *self);
 MtlDevice *mtl_memory_get_device  (MtlMemory       *self);
 /* The device and the mode of a copy: the same as here, or the host if nothing

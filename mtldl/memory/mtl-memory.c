@@ -107,6 +107,13 @@ check_mode (MtlDevice       *device,
   return FALSE;
 }
 
+void
+mtl_memory_count (MtlMemory *self)
+{
+  self->counted = TRUE;
+  mtl_allocated_size_add (self->size);
+}
+
 static void
 shared_use_free (gpointer data)
 {
@@ -153,8 +160,7 @@ memory_new_interprocess (gsize    size,
     return NULL;
 
   self = mtl_memory_new_for_pages (pages, 0, size, FALSE, -1, NULL, NULL);
-  self->counted = TRUE;
-  mtl_allocated_size_add (size);
+  mtl_memory_count (self);
   return self;
 }
 
@@ -186,11 +192,10 @@ mtl_memory_new (MtlDevice       *device,
 
   self = memory_alloc_for_device (device, mode);
   self->allocated = TRUE;
-  self->counted = TRUE;
   self->size = size;
   self->handle = handle;
   self->contents = MTL_DEVICE_GET_CLASS (device)->contents (device, handle, mode);
-  mtl_allocated_size_add (size);
+  mtl_memory_count (self);
   return self;
 }
 

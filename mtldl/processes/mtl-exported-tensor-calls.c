@@ -31,7 +31,7 @@ typedef struct
 
   MtlTensorExport *export;
   MtlStridedView *view; /* the exported view when this call was started */
-  guint64 generation;
+  guint64 serial;       /* that of the last change before */
   char *region;
 } Call;
 
@@ -60,7 +60,6 @@ mtl_exported_tensor_note_change (MtlExportedTensor *self,
                                  const char        *region)
 {
   g_clear_object (&self->copy);
-  self->generation++;
   self->serial++;
   emit (self, MTL_TENSOR_INTERFACE_NAME, "Changed", g_variant_new ("(ts)", self->serial, region));
 }
@@ -270,7 +269,7 @@ hold_view (Call    *call,
 
   mtl_fork_lock (&self->lock);
   call->view = self->view != NULL ? g_object_ref (self->view) : NULL;
-  call->generation = self->generation;
+  call->serial = self->serial;
   mtl_fork_unlock (&self->lock);
   if (call->view != NULL)
     return TRUE;
@@ -325,7 +324,7 @@ on_copied (GObject      *view,
   else
     {
       mtl_fork_lock (&self->lock);
-      if (self->generation == call->generation)
+      if (self->serial == call->serial)
         g_set_object (&self->copy, copy);
       mtl_fork_unlock (&self->lock);
       reply_view (call, copy);

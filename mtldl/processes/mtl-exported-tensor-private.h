@@ -32,8 +32,7 @@ struct _MtlExportedTensor
   MtlStridedView *view;
   gboolean writable;
   MtlStridedView *copy; /* a copy of the view for messages, or NULL */
-  guint64 generation;   /* grows with each change, after which there is no copy */
-  guint64 serial;
+  guint64 serial;       /* grows with each change, after which there is no copy */
   GPtrArray *exports;
   MtlDBusCalls calls;   /* those that are answered one after another */
   gboolean is_answering;

@@ -10,7 +10,6 @@
 #include <glib-unix.h>
 #include <poll.h>
 
-#include "mtl-allocated-size-private.h"
 #include "mtl-fork-private.h"
 
 /* Enough to fill one block while the peer reads another. */
@@ -162,8 +161,7 @@ take (MtlSharedPool  *self,
   g_atomic_int_inc (&self->ref_count);
   block->is_taken = TRUE;
   memory = mtl_memory_new_for_pages (block->pages, 0, size, FALSE, -1, end_take, use);
-  memory->counted = TRUE;
-  mtl_allocated_size_add (size);
+  mtl_memory_count (memory);
   return memory;
 }
 

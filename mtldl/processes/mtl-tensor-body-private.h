@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 /* Serialized descriptions without extras, written and read without a GVariant, which would take
  * longer than the socket does. Others are not plain. */
 
-/* Returns NULL without an error if the description would not be plain. */
+/* Checks if the description of elements in memory of the host is plain. */
+gboolean   mtl_tensor_body_is_plain (MtlStridedView *view);
 MtlMemory *mtl_tensor_body_new  (MtlStridedView  *view,
                                  gsize           *size,
                                  GError         **error);

@@ -55,8 +55,8 @@ read_end (const guint8 *at,
   return GUINT32_FROM_LE (number);
 }
 
-static gboolean
-is_plain (MtlStridedView *view)
+gboolean
+mtl_tensor_body_is_plain (MtlStridedView *view)
 {
   return G_BYTE_ORDER == G_LITTLE_ENDIAN && !view->type.padded
          && mtl_layout_is_contiguous (&view->layout, MTL_ORDER_C)
@@ -75,9 +75,6 @@ mtl_tensor_body_new (MtlStridedView  *view,
   gint64 first;
   guint bit;
   guint8 *at;
-
-  if (!is_plain (view) || !mtl_memory_is_host_accessible (view->memory))
-    return NULL;
 
   n_bytes = mtl_layout_count_bytes (&view->layout);
   memory_end = n_bytes + sizeof inline_type;

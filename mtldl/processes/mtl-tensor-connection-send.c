@@ -9,6 +9,30 @@
 #include "mtl-async-call-private.h"
 #include "mtl-tensor-body-private.h"
 
+/* Takes the layout, even on failure. */
+static MtlStridedView *
+new_in_pool (MtlTensorConnection  *self,
+             MtlElementType        type,
+             MtlLayout            *layout,
+             GError              **error)
+{
+  g_auto (MtlLayout) taken = *layout;
+  MtlStridedView *view;
+  MtlMemory *memory;
+  gint64 size;
+
+  if (!mtl_layout_get_required_size (&taken, &size, error))
+    return NULL;
+
+  memory = mtl_shared_pool_take (self->pool, size, error);
+  if (memory == NULL)
+    return NULL;
+
+  view = mtl_strided_view_new_take (memory, 0, type, &taken);
+  taken.n_dims = 0;
+  return view;
+}
+
 /**
  * mtl_tensor_connection_allocate_view:
  * @self: a connection
@@ -48,50 +72,15 @@ mtl_tensor_connection_allocate_view (MtlTensorConnection  *self,
                                      gsize                 n_dims,
                                      GError              **error)
 {
-  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
-  MtlStridedView *view;
-  MtlMemory *memory;
-  gint64 size;
+  MtlLayout layout;
 
   g_return_val_if_fail (MTL_IS_TENSOR_CONNECTION (self), NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
 
-  if (!mtl_dtype_check (dtype, error)
-      || !mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_dtype_get_bits (dtype), &layout,
-                                error)
-      || !mtl_layout_get_required_size (&layout, &size, error))
-    return NULL;
-
-  memory = mtl_shared_pool_take (self->pool, size, error);
-  if (memory == NULL)
-    return NULL;
-
-  view = mtl_strided_view_new_take (memory, 0, mtl_element_type_new (dtype), &layout);
-  layout.n_dims = 0; /* taken */
-  return view;
-}
-
-static MtlStridedView *
-allocate_like (MtlTensorConnection  *self,
-               MtlStridedView       *view,
-               GError              **error)
-{
-  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
-  MtlStridedView *copy;
-  MtlMemory *memory;
-  gint64 size;
-
-  if (!mtl_layout_new_dense_like (&view->layout, MTL_ORDER_K, &layout, error)
-      || !mtl_layout_get_required_size (&layout, &size, error))
-    return NULL;
-
-  memory = mtl_shared_pool_take (self->pool, size, error);
-  if (memory == NULL)
-    return NULL;
-
-  copy = mtl_strided_view_new_take (memory, 0, view->type, &layout);
-  layout.n_dims = 0; /* taken */
-  return copy;
+  return mtl_dtype_check (dtype, error)
+         && mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_dtype_get_bits (dtype), &layout,
+                                  error)
+         ? new_in_pool (self, mtl_element_type_new (dtype), &layout, error) : NULL;
 }
 
 /* Copies elements that are too many for a message, where they lie in the connection's memory. */
@@ -102,8 +91,13 @@ copy_to_shared (MtlTensorConnection  *self,
                 GError              **error)
 {
   g_autoptr (MtlStridedView) stored = mtl_tensor_drop_repeated (view);
-  g_autoptr (MtlStridedView) copy = allocate_like (self, stored, error);
+  g_autoptr (MtlStridedView) copy = NULL;
+  MtlLayout layout;
 
+  if (!mtl_layout_new_dense_like (&stored->layout, MTL_ORDER_K, &layout, error))
+    return NULL;
+
+  copy = new_in_pool (self, view->type, &layout, error);
   if (copy == NULL || !mtl_strided_view_copy_from (copy, stored, cancellable, error))
     return NULL;
 
@@ -124,41 +118,30 @@ prepare_inline (MtlTensorConnection  *self,
                 GCancellable         *cancellable,
                 GError              **error)
 {
-  g_autoptr (MtlStridedView) stored = NULL;
-  g_autoptr (GError) local_error = NULL;
-  MtlStridedView *copy;
+  g_autoptr (MtlStridedView) copy = NULL;
   MtlMemory *memory;
   GVariant *body;
   gsize size;
 
-  memory = extras == NULL ? mtl_tensor_body_new (view, &size, &local_error) : NULL;
-  if (memory != NULL)
+  if (!mtl_strided_view_is_host_accessible (view))
     {
-      mtl_tensor_message_prepare_inline (&self->outgoing, memory, size);
-      return TRUE;
-    }
-  if (local_error != NULL)
-    {
-      g_propagate_error (error, g_steal_pointer (&local_error));
-      return FALSE;
+      view = copy = mtl_tensor_copy_for_message (view, MTL_MONITOR (cancellable), error);
+      if (copy == NULL)
+        return FALSE;
     }
 
-  if (mtl_strided_view_is_host_accessible (view))
+  if (extras != NULL || !mtl_tensor_body_is_plain (view))
     {
       body = mtl_tensor_variant_new_inline (view, extras, error);
       return body != NULL && mtl_tensor_message_prepare (&self->outgoing, body, NULL, 0, error);
     }
 
-  stored = mtl_tensor_drop_repeated (view);
-  copy = mtl_strided_view_to_device (stored, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
-                                     cancellable, error);
-  if (copy == NULL)
+  memory = mtl_tensor_body_new (view, &size, error);
+  if (memory == NULL)
     return FALSE;
 
-  copy = mtl_tensor_repeat_like (copy, view);
-  body = mtl_tensor_variant_new_inline (copy, extras, error);
-  g_object_unref (copy);
-  return body != NULL && mtl_tensor_message_prepare (&self->outgoing, body, NULL, 0, error);
+  mtl_tensor_message_prepare_inline (&self->outgoing, memory, size);
+  return TRUE;
 }
 
 /* Memory that came from another peer is in use there until this one is done, too. */
@@ -196,7 +179,7 @@ prepare_shared (MtlTensorConnection  *self,
     }
 
   n_fds = fds[1] >= 0 ? 2 : 1;
-  body = mtl_tensor_variant_new_shared (view, 0, fds[1] >= 0 ? 1 : -1, extras, error);
+  body = mtl_tensor_variant_new_shared (view, 0, fds[1] >= 0 ? 1 : -1, extras);
   return mtl_tensor_message_prepare (&self->outgoing, body, fds, n_fds, error);
 }
 

@@ -86,27 +86,12 @@ mtl_dbus_check_view (MtlStridedView  *view,
   return FALSE;
 }
 
-static MtlStridedView *
-copy_view (MtlStridedView    *view,
-           const MtlMonitor  *monitor,
-           GError           **error)
-{
-  MTL_USE_VIEW (view);
-  g_autoptr (MtlStridedView) stored = mtl_tensor_drop_repeated (view);
-  MtlStorageMode mode = mtl_tensor_fits_inline (view) ? MTL_STORAGE_MODE_HOST
-                                                      : MTL_STORAGE_MODE_INTERPROCESS;
-  MtlStridedView *copy = mtl_strided_view_copy_to (stored, mtl_device_get_host (), mode,
-                                                   stored->type, MTL_ORDER_K, monitor, error);
-
-  return copy != NULL ? mtl_tensor_repeat_like (copy, view) : NULL;
-}
-
 MtlStridedView *
 mtl_dbus_copy_view (MtlStridedView  *view,
                     GCancellable    *cancellable,
                     GError         **error)
 {
-  return copy_view (view, MTL_MONITOR (cancellable), error);
+  return mtl_tensor_copy_for_message (view, MTL_MONITOR (cancellable), error);
 }
 
 static gpointer
@@ -115,7 +100,7 @@ run_copy (gpointer           view,
           const MtlMonitor  *monitor,
           GError           **error)
 {
-  return copy_view (view, monitor, error);
+  return mtl_tensor_copy_for_message (view, monitor, error);
 }
 
 void

@@ -65,18 +65,24 @@ MtlStridedView *mtl_tensor_drop_repeated (MtlStridedView  *view);
 MtlStridedView *mtl_tensor_repeat_like   (MtlStridedView  *dense,
                                           MtlStridedView  *view);
 
+/* Copies the elements to memory of the host that a message can have: that of other processes if they
+ * are not few. */
+MtlStridedView *mtl_tensor_copy_for_message (MtlStridedView    *view,
+                                             const MtlMonitor  *monitor,
+                                             GError           **error);
+
 /* Checks the entries that a program adds, which may be NULL. */
 gboolean        mtl_tensor_check_extras (GVariant         *extras,
                                          GError          **error);
 
-/* Both return floating references. The release may be -1. */
+/* Both return floating references. The second one is for views that are sent in place, and its
+ * release may be -1. */
 GVariant       *mtl_tensor_variant_new_inline (MtlStridedView   *view,
                                                GVariant         *extras,
                                                GError          **error);
 GVariant       *mtl_tensor_variant_new_shared (MtlStridedView   *view,
                                                int               handle,
                                                int               release,
-                                               GVariant         *extras,
-                                               GError          **error);
+                                               GVariant         *extras);
 
 G_END_DECLS

@@ -571,6 +571,21 @@ mtl_tensor_fits_inline (MtlStridedView *view)
   return mtl_layout_count_bytes (&stored) <= MTL_TENSOR_VARIANT_MAX_INLINE;
 }
 
+MtlStridedView *
+mtl_tensor_copy_for_message (MtlStridedView    *view,
+                             const MtlMonitor  *monitor,
+                             GError           **error)
+{
+  MTL_USE_VIEW (view);
+  g_autoptr (MtlStridedView) stored = mtl_tensor_drop_repeated (view);
+  MtlStorageMode mode = mtl_tensor_fits_inline (view) ? MTL_STORAGE_MODE_HOST
+                                                      : MTL_STORAGE_MODE_INTERPROCESS;
+  MtlStridedView *copy = mtl_strided_view_copy_to (stored, mtl_device_get_host (), mode,
+                                                   stored->type, MTL_ORDER_K, monitor, error);
+
+  return copy != NULL ? mtl_tensor_repeat_like (copy, view) : NULL;
+}
+
 gboolean
 mtl_tensor_check_extras (GVariant  *extras,
                          GError   **error)
@@ -678,25 +693,35 @@ mtl_tensor_variant_new_inline (MtlStridedView  *view,
 }
 
 GVariant *
-mtl_tensor_variant_new_shared (MtlStridedView  *view,
-                               int              handle,
-                               int              release,
-                               GVariant        *extras,
-                               GError         **error)
+mtl_tensor_variant_new_shared (MtlStridedView *view,
+                               int             handle,
+                               int             release,
+                               GVariant       *extras)
 {
   gint64 byte;
   guint bit;
 
   mtl_layout_get_first_byte (&view->layout, &byte, &bit);
+  return describe (view, g_variant_new_handle (handle),
+                   mtl_memory_get_offset_in_file (view->memory) + view->byte_offset + byte,
+                   release, extras);
+}
+
+static gboolean
+check_first_bit (const MtlLayout  *layout,
+                 GError          **error)
+{
+  gint64 byte;
+  guint bit;
+
+  mtl_layout_get_first_byte (layout, &byte, &bit);
   if (bit == 0)
-    return describe (view, g_variant_new_handle (handle),
-                     mtl_memory_get_offset_in_file (view->memory) + view->byte_offset + byte,
-                     release, extras);
+    return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                "The first element begins at bit %u of a byte, and has to begin at bit 0: copy the"
                " view", bit);
-  return NULL;
+  return FALSE;
 }
 
 /* Appends the memory's descriptor, and its release if it has one, or nothing. */
@@ -781,13 +806,12 @@ mtl_strided_view_to_variant (MtlStridedView  *self,
       return variant != NULL ? g_variant_ref_sink (variant) : NULL;
     }
 
-  handle = g_unix_fd_list_get_length (fd_list);
-  release = mtl_memory_get_release (self->memory) >= 0 ? handle + 1 : -1;
-  variant = mtl_tensor_variant_new_shared (self, handle, release, extras, error);
-  if (variant == NULL)
+  if (!check_first_bit (&self->layout, error))
     return NULL;
 
-  g_variant_ref_sink (variant);
+  handle = g_unix_fd_list_get_length (fd_list);
+  release = mtl_memory_get_release (self->memory) >= 0 ? handle + 1 : -1;
+  variant = g_variant_ref_sink (mtl_tensor_variant_new_shared (self, handle, release, extras));
   if (!append_fds (fd_list, self->memory, error))
     g_clear_pointer (&variant, g_variant_unref);
   return variant;
