@@ -35,6 +35,12 @@ void           mtl_file_source_close           (MtlFileSource        *self);
 MtlFileSource *mtl_file_source_open_again      (const MtlFileSource  *self,
                                                 GError              **error);
 
+/* Reads until there are all of the bytes or the file ends. Returns an errno, or 0. */
+int            mtl_read_at                     (int                   fd,
+                                                guint64               offset,
+                                                gpointer              buffer,
+                                                gsize                 size,
+                                                gsize                *n_read);
 gboolean       mtl_file_source_read_at         (const MtlFileSource  *self,
                                                 guint64               offset,
                                                 gpointer              buffer,

@@ -234,6 +234,26 @@ mtl_file_source_free (MtlFileSource *self)
   g_free (self);
 }
 
+int
+mtl_read_at (int      fd,
+             guint64  offset,
+             gpointer buffer,
+             gsize    size,
+             gsize   *n_read)
+{
+  guint8 *bytes = buffer;
+  gssize n = 1;
+
+  for (*n_read = 0; *n_read < size && n != 0; *n_read += MAX (n, 0))
+    {
+      n = pread (fd, bytes + *n_read, MIN (size - *n_read, MTL_MAX_PIECE), offset + *n_read);
+      if (n < 0 && errno != EINTR)
+        return errno;
+    }
+
+  return 0;
+}
+
 /* Reads all of the bytes or fails. */
 gboolean
 mtl_file_source_read_at (const MtlFileSource  *self,
@@ -242,28 +262,19 @@ mtl_file_source_read_at (const MtlFileSource  *self,
                          gsize                 size,
                          GError              **error)
 {
-  guint8 *bytes = buffer;
-  gsize done = 0;
+  gsize n_read;
+  int code = mtl_read_at (self->fd, offset, buffer, size, &n_read);
 
-  while (done < size)
-    {
-      gsize piece = MIN (size - done, MTL_MAX_PIECE);
-      gssize n_read = pread (self->fd, bytes + done, piece, offset + done);
+  if (code != 0)
+    return mtl_set_file_error (self->name, "read", code, error);
+  if (n_read == size)
+    return TRUE;
 
-      if (n_read < 0 && errno != EINTR)
-        return mtl_set_file_error (self->name, "read", errno, error);
-      if (n_read == 0)
-        {
-          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                       "%s was truncated: byte %" G_GUINT64_FORMAT " is missing; it had"
-                       " %" G_GUINT64_FORMAT " bytes when it was opened",
-                       self->name, offset + done, self->size);
-          return FALSE;
-        }
-      done += MAX (n_read, 0);
-    }
-
-  return TRUE;
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "%s was truncated: byte %" G_GUINT64_FORMAT " is missing; it had"
+               " %" G_GUINT64_FORMAT " bytes when it was opened",
+               self->name, offset + n_read, self->size);
+  return FALSE;
 }
 
 gboolean

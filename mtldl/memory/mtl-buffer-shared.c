@@ -8,9 +8,9 @@
 
 #include <errno.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "mtl-error.h"
+#include "mtl-file-source-private.h"
 
 /**
  * mtl_buffer_dup_fd:
@@ -88,34 +88,15 @@ new_mapped (int        fd,
                                                               -1, NULL, NULL));
 }
 
-/* Reads as much as there is, and fails if that is less than the size. */
 static gboolean
-read_range (int       fd,
-            guint64   offset,
-            guint8   *bytes,
-            gsize     size,
-            GError  **error)
+check_range (guint64   file_size,
+             guint64   offset,
+             gsize     size,
+             GError  **error)
 {
-  gsize done = 0;
+  const MtlFileSource file = { .name = (char *) "the file", .size = file_size };
 
-  while (done < size)
-    {
-      gssize n_read = pread (fd, bytes + done, MIN (size - done, MTL_MAX_PIECE), offset + done);
-
-      if (n_read < 0 && errno != EINTR)
-        return mtl_set_system_error (errno, error, "%" G_GSIZE_FORMAT " bytes of descriptor %d"
-                                     " cannot be read", size, fd);
-      if (n_read == 0)
-        {
-          g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                       "%" G_GSIZE_FORMAT " bytes at offset %" G_GUINT64_FORMAT " exceed the file,"
-                       " which has %" G_GUINT64_FORMAT " bytes", size, offset, offset + done);
-          return FALSE;
-        }
-      done += MAX (n_read, 0);
-    }
-
-  return TRUE;
+  return mtl_file_source_check_range (&file, offset, size, error);
 }
 
 /* Checks that reading the file does not wait for somebody, and that it has the bytes before memory
@@ -127,19 +108,29 @@ check_file (int       fd,
             GError  **error)
 {
   struct stat info;
-  guint64 file_size;
 
   if (fstat (fd, &info) < 0)
     return mtl_set_system_error (errno, error, "Descriptor %d cannot be looked at", fd);
 
-  file_size = S_ISREG (info.st_mode) ? MAX (info.st_size, 0) : 0;
-  if (offset <= file_size && size <= file_size - offset)
-    return TRUE;
+  return check_range (S_ISREG (info.st_mode) ? MAX (info.st_size, 0) : 0, offset, size, error);
+}
 
-  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "%" G_GSIZE_FORMAT " bytes at offset %" G_GUINT64_FORMAT " exceed the file of"
-               " %" G_GUINT64_FORMAT " bytes", size, offset, file_size);
-  return FALSE;
+/* The file may have been truncated since it was looked at. */
+static gboolean
+read_range (int        fd,
+            guint64    offset,
+            gpointer   bytes,
+            gsize      size,
+            GError   **error)
+{
+  gsize n_read;
+  int code = mtl_read_at (fd, offset, bytes, size, &n_read);
+
+  if (code != 0)
+    return mtl_set_system_error (code, error, "%" G_GSIZE_FORMAT " bytes of descriptor %d"
+                                 " cannot be read", size, fd);
+
+  return check_range (offset + n_read, offset, size, error);
 }
 
 static MtlBuffer *

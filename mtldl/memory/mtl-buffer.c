@@ -257,7 +257,7 @@ mtl_buffer_class_init (MtlBufferClass *klass)
   /**
    * MtlBuffer:interprocess: (getter is_interprocess)
    *
-   * Whether other processes can map the memory.
+   * %TRUE if other processes can map the memory.
    *
    * Since: 1.0
    */

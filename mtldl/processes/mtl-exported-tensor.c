@@ -170,7 +170,7 @@ mtl_exported_tensor_class_init (MtlExportedTensorClass *klass)
   /**
    * MtlExportedTensor:writable: (getter get_writable) (setter set_writable)
    *
-   * Whether other processes may copy elements into the view.
+   * %TRUE if other processes may copy elements into the view.
    *
    * Since: 1.0
    */

@@ -73,7 +73,7 @@ def read_nothing(sock):
 
 
 def answer_async(sock):
-    """As answer(), in asyncio."""
+    """answer(), in asyncio."""
     async def main():
         connection, before = Mtl.TensorConnection(sock), Mtl.zeros(0)
         sock.close()

@@ -479,7 +479,7 @@ test_changes (Peers         *peers,
   end_export (tensor);
 }
 
-/* As others see them: GLib's own proxy. */
+/* GLib's own proxy shows what programs without this library see. */
 static GVariant *
 get_cached (GDBusProxy *proxy,
             const char *name)

@@ -109,5 +109,35 @@ test('limits hold', async () => {
     await rejectsMtl('BUSY', '99', there.receive_async());
 });
 
+// The garbage collector does not see that a connection allows 256 views at once.
+test('views that are no longer used are collected', async () => {
+    const [here, there] = connect();
+    const view = here.allocate_view(Mtl.DType.UINT8, [1000]);
+    const held = [];
+
+    view.fill(1);
+    for (let i = 0; i < 2000; i++) {
+        here.send(view);
+        // eslint-disable-next-line no-await-in-loop
+        const [received] = i % 2 === 0 ? there.receive() : await there.receive_async();
+
+        equal(received.get(i % 1000), 1);
+        if (i % 20 === 0)
+            held.push(received);
+    }
+    equal(held.length, 100);
+});
+
+test('views that are no longer used do not reach the limit of bytes', () => {
+    const [here, there] = connect();
+    const view = here.allocate_view(Mtl.DType.UINT8, [1000]);
+
+    there.max_bytes = 20e3;
+    for (let i = 0; i < 1000; i++) {
+        here.send(view);
+        equal(there.receive()[0].length, 1000);
+    }
+});
+
 testAllReached('TensorConnection');
 await run();

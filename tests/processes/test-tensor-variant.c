@@ -33,7 +33,7 @@ from_variant (GVariant    *variant,
   return view;
 }
 
-/* As a bus passes it: serialized. */
+/* A bus passes descriptions serialized. */
 static GVariant *
 pass (GVariant *variant)
 {
@@ -88,7 +88,7 @@ test_drawn_layouts (void)
   g_assert_cmpuint (count_mappings (), ==, 0);
 }
 
-/* As many dimensions as a layout has, which needs memory for them, and one more. */
+/* The most dimensions that a layout has, which need memory of their own, and one more. */
 static void
 test_many_dims (void)
 {

@@ -105,6 +105,10 @@ function _makeCollector() {
     let borrowedSize = 0;
     let borrowedBytes = new WeakSet();
 
+    // Views of a peer's memory that came since the last collection.
+    let nReceived = 0;
+    let receivedSize = 0;
+
     const limitAbove = size => size + max(minBetween, size / 4);
 
     function collect() {
@@ -115,6 +119,8 @@ function _makeCollector() {
         noSoonerThan = end + MIN_PAUSE_PER_COLLECTION * (end - start);
         borrowedSize = 0;
         borrowedBytes = new WeakSet();
+        nReceived = 0;
+        receivedSize = 0;
         collectAbove = limitAbove(getAllocatedSize());
     }
 
@@ -141,6 +147,15 @@ function _makeCollector() {
             borrowedBytes.add(bytes);
     }
 
+    // A view of a peer's memory came. Garbage takes at most half of what may be in use.
+    function noteReceived(size, maxViews, maxBytes = Infinity) {
+        nReceived++;
+        receivedSize += size;
+        if (nReceived >= maxViews / 2 || receivedSize >= maxBytes / 2 ||
+            (receivedSize >= minBetween && getTime() >= noSoonerThan))
+            collect();
+    }
+
     // Calls a function, again if it fails with the code that garbage causes.
     function callWithoutGarbage(original, object, args, code) {
         try {
@@ -159,7 +174,7 @@ function _makeCollector() {
         return callWithoutGarbage(original, object, args, 'NO_MEMORY');
     }
 
-    return {callWithRoom, callWithoutGarbage, noteBorrowed};
+    return {callWithRoom, callWithoutGarbage, noteBorrowed, noteReceived};
 }
 
 
@@ -726,6 +741,10 @@ function _readOptions(label, dtype, device) {
     return [type, ..._placeOf(place, given.shared)];
 }
 
+function _place(view, device, mode) {
+    return device === null || device === undefined ? view : view.to_device(device, mode);
+}
+
 function _placeOf(device, isShared) {
     const host = Mtl.Device.get_host();
 
@@ -756,8 +775,7 @@ function _array(values, dtype = undefined, device = null) {
     const [type, place, mode] = _readOptions('Mtl.array', dtype, device);
 
     _checkPlainNumbers('Mtl.array', type, values);
-    const view = _newFrom(values, type, _guessNewDType);
-    return place === null || place === undefined ? view : view.to_device(place, mode);
+    return _place(_newFrom(values, type, _guessNewDType), place, mode);
 }
 
 // Mtl.empty(shape, dtype, device): the elements are arbitrary. There are the options of
@@ -846,7 +864,7 @@ function _placeLargeIntegers(values, type, place, mode) {
         }
         view = view.to_dtype(dtype);
     }
-    return place === null || place === undefined ? view : view.to_device(place, mode);
+    return _place(view, place, mode);
 }
 
 function _defineGetters(prototype, getters) {
@@ -1104,16 +1122,31 @@ function _watchReturned() {
         _wrap(Mtl.TensorFile.prototype, name, _releaseReturned);
 }
 
-// Each view of another process's memory takes a descriptor, and there may be about a thousand.
-const MIN_RECEIVED = MIN_ALLOCATED_BETWEEN / 256;
+// A connection allows some views of the peer's memory at once. Those of a proxy take a descriptor
+// each, and a process has about a thousand.
+const MAX_FETCHED = 256;
 
-function _watchReceived(owner, name) {
-    const {noteBorrowed} = _collector;
+function _noteReceived(view, maxViews, maxBytes) {
+    const buffer = view.get_buffer();
 
-    _wrap(owner, name, view => {
-        noteBorrowed(null, view, () => Math.max(view.get_buffer().get_size(), MIN_RECEIVED));
+    if (buffer.is_interprocess())
+        _collector.noteReceived(buffer.get_size(), maxViews, maxBytes);
+}
+
+function _watchReceived() {
+    const receive = (result, _args, {max_views: maxViews, max_bytes: maxBytes}) => {
+        _noteReceived(result[0], maxViews, maxBytes);
+        return result;
+    };
+    const fetch = view => {
+        _noteReceived(view, MAX_FETCHED);
         return view;
-    });
+    };
+
+    for (const name of ['receive', 'receive_finish'])
+        _wrap(Mtl.TensorConnection.prototype, name, receive);
+    for (const name of ['fetch_view', 'fetch_view_finish'])
+        _wrap(Mtl.TensorProxy.prototype, name, fetch);
 }
 
 // The objects of new Mtl.Buffer({size, device, storage_mode}), new Mtl.Event({device}) and
@@ -1146,8 +1179,7 @@ function _init() {
     _watchBorrowed(Mtl.StridedView, 'new_from_bytes_with_byte_strides', 0,
         view => view.layout.get_required_size());
     _watchBorrowed(Mtl.Buffer, 'new_from_bytes', 0, buffer => buffer.get_size());
-    for (const name of ['fetch_view', 'fetch_view_finish'])
-        _watchReceived(Mtl.TensorProxy.prototype, name);
+    _watchReceived();
     _defineMembers(elementAccess);
     Mtl.Device._classInit = _refuseDerivation;
     _initializeObjects(Mtl.Buffer.prototype);

@@ -151,11 +151,15 @@ const SHARING = `
     StridedView.slice
     StridedView.squeeze StridedView.squeeze_axes StridedView.swap_axes StridedView.transpose
     StridedView.unsqueeze
+    TensorConnection.receive TensorConnection.receive_finish
     TensorProxy.fetch_view TensorProxy.fetch_view_finish`.trim().split(/\s+/);
 
 // Functions that allocate, each with a call.
 const {HOST} = Mtl.StorageMode;
 const small = Mtl.StridedView.new_zeros(host, 'float32', [2]);
+const socket = Gio.Socket.new(Gio.SocketFamily.UNIX, Gio.SocketType.STREAM,
+    Gio.SocketProtocol.DEFAULT);
+const connection = new Mtl.TensorConnection({socket});
 const ALLOCATING = {
     'Buffer.new': () => Mtl.Buffer.new(host, 1, HOST),
     'Buffer.new_from_bytes': () => Mtl.Buffer.new_from_bytes(small.get_bytes(), host),
@@ -191,6 +195,7 @@ const ALLOCATING = {
     'StridedView.to_device_finish': () => small.to_device_async(host, HOST),
     'StridedView.to_dtype': () => small.to_dtype('int8'),
     'StridedView.to_dtype_finish': () => small.to_dtype_async('int8'),
+    'TensorConnection.allocate_view': () => connection.allocate_view('uint8', [1]),
     'TensorFile.load_view': () => tensors.load_view('frame'),
     'TensorFile.load_view_finish': () => tensors.load_view_async('frame'),
     'TensorFile.load_views': () => tensors.load_views('nothing'),
@@ -202,7 +207,8 @@ const ALLOCATING = {
 test('every function that returns memory is known', () => {
     const found = [];
     for (const className of ['Buffer', 'Device', 'DlpackTensor', 'Event', 'StridedLayout',
-        'StridedView', 'TensorFile', 'TensorFileBuilder', 'TensorFileEntry', 'TensorProxy']) {
+        'StridedView', 'TensorConnection', 'TensorFile', 'TensorFileBuilder', 'TensorFileEntry',
+        'TensorProxy']) {
         for (const {name, returned} of functionsOf(className)) {
             if (/^(Buffer|Bytes|DlpackTensor|StridedView)(\[\])?$/.test(returned))
                 found.push(`${className}.${name}`);

@@ -339,12 +339,12 @@ function _rejectErrors(original, nArgsWithCallback) {
     };
 }
 
-// Passes on what a function returns, with its arguments.
+// Passes on what a function returns, with its arguments and its object.
 function _wrap(owner, name, change) {
     const original = owner[name];
 
     owner[name] = function (...args) {
-        return change(original.apply(this, args), args);
+        return change(original.apply(this, args), args, this);
     };
     Object.defineProperty(owner[name], 'length', {value: original.length, configurable: true});
 }
