@@ -7,6 +7,7 @@ every mode: those marked any_memory. Those run alone, too, where the host does
 not reach the memory that a device has by default.
 """
 
+import faulthandler
 import importlib.util
 import os
 import random
@@ -101,7 +102,21 @@ collect_ignore = [name for name, wanted in (("metal/test_metal.py", METAL),
                   if not wanted]
 
 
+# A test that takes this long waits for something that does not happen. It ends its process with
+# the stacks of all threads, and pytest-xdist reports it as failed and goes on.
+LONGEST = max(400, 4 * SECONDS)  # seconds
+_stderr = pytest.StashKey()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    faulthandler.dump_traceback_later(LONGEST, exit=True, file=item.config.stash[_stderr])
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
 def pytest_configure(config):
+    config.stash[_stderr] = os.dup(2)  # while tests run, pytest captures this one
     config.addinivalue_line("markers", "any_memory: holds in memory of every storage mode")
     if DOUBLES and len(METAL) != len(DOUBLES):
         raise pytest.UsageError(f"METAL_DOUBLE={','.join(DOUBLES)} gives {len(METAL)} devices of "

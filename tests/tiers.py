@@ -119,7 +119,7 @@ def meson(suites, build='', setup='', deep='', only='', before=None):
 def run_pytest(check, python, paths, **variables):
     """Runs the tests on all processors, without those in subfolders."""
     done = subprocess.run(
-        [str(python), '-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', '-n', str(JOBS),
+        [str(python), '-m', 'pytest', '-q', '-rfEs', '-p', 'no:cacheprovider', '-n', str(JOBS),
          '-o', 'norecursedirs=*',
          '--junitxml', REPORTS / f'{check.report}.xml', *paths],
         cwd=ROOT, env=check.variables(**variables))

@@ -104,9 +104,12 @@ def attempt(what, function):
     return None
 
 
+NEED_ARGUMENTS = (Mtl.ExportedTensor, Mtl.TensorConnection, Mtl.TensorProxy)
+
+
 def bare(cls):
-    """A connection asks for its socket, and can be made without any all the same."""
-    return GObject.new(cls) if cls is Mtl.TensorConnection else cls()
+    """Constructors that need arguments in Python do not need them in GObject."""
+    return GObject.new(cls) if cls in NEED_ARGUMENTS else cls()
 
 
 def use(cls):

@@ -12,19 +12,15 @@ CONVERTERS = {name: {"StridedView": view_of_values, "Variant": extras_of}
               for name in ("new", "set_view", "put", "put_async", "copy_from", "copy_from_async")}
 
 
-# A bare constructor makes an object that refuses calls.
-
-
 def _make_tensor_init(construct):
-    def __init__(self, view=None, flags=Mtl.TensorPeerFlags.NONE, **properties):
-        construct(self, view=None if view is None else view_of_values(view), flags=flags,
-                  **properties)
+    def __init__(self, view, flags=Mtl.TensorPeerFlags.NONE, **properties):
+        construct(self, view=view_of_values(view), flags=flags, **properties)
 
     return __init__
 
 
 def _make_proxy_init(construct):
-    def __init__(self, connection=None, bus_name=None, object_path=None):
+    def __init__(self, connection, bus_name, object_path):
         construct(self, connection=connection, bus_name=bus_name, object_path=object_path)
 
     return __init__
