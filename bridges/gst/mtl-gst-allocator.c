@@ -159,39 +159,40 @@ share_memory (GstMemory *memory,
 }
 
 static GstMemory *
+alloc_memory (MtlGstAllocator            *self,
+              gsize                       size,
+              const GstAllocationParams  *params,
+              GError                    **error)
+{
+  guint8 *data;
+  g_autoptr (MtlBuffer) buffer =
+    mtl_gst_allocate (self->device, self->storage_mode, size, params, &data, error);
+
+  if (buffer == NULL)
+    return NULL;
+
+  if (!mtl_buffer_is_host_accessible (buffer))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "The host cannot access memory with the storage mode %d", self->storage_mode);
+      return NULL;
+    }
+
+  return memory_new (self, NULL, buffer, data, size + params->prefix + params->padding,
+                     params->align | MTL_GST_BUFFER_ALIGN, params->prefix, size, params->flags);
+}
+
+static GstMemory *
 mtl_gst_allocator_alloc (GstAllocator        *allocator,
                          gsize                size,
                          GstAllocationParams *params)
 {
   MtlGstAllocator *self = MTL_GST_ALLOCATOR (allocator);
   g_autoptr (GError) error = NULL;
-  guint8 *data;
-  g_autoptr (MtlBuffer) buffer =
-    mtl_gst_allocate (self->device, self->storage_mode, size, params, &data, &error);
-  gsize max_size, align;
-  GstMemory *memory;
+  GstMemory *memory = self->storage_mode == MTL_STORAGE_MODE_INTERPROCESS
+                        ? mtl_gst_fd_memory_alloc (self->device, size, params, &error)
+                        : alloc_memory (self, size, params, &error);
 
-  if (buffer == NULL)
-    {
-      GST_ERROR_OBJECT (self, "%s", error->message);
-      return NULL;
-    }
-
-  if (!mtl_buffer_is_host_accessible (buffer))
-    {
-      GST_ERROR_OBJECT (self, "The host cannot access memory with the storage mode %d",
-                        self->storage_mode);
-      return NULL;
-    }
-
-  max_size = size + params->prefix + params->padding;
-  align = params->align | MTL_GST_BUFFER_ALIGN;
-  if (!mtl_buffer_is_interprocess (buffer))
-    return memory_new (self, NULL, buffer, data, max_size, align, params->prefix, size,
-                       params->flags);
-
-  memory = mtl_gst_fd_memory_new (buffer, data, max_size, align, params->prefix, size,
-                                  params->flags, &error);
   if (memory == NULL)
     GST_ERROR_OBJECT (self, "%s", error->message);
   return memory;
@@ -332,13 +333,13 @@ mtl_gst_memory_new (MtlBuffer  *buffer,
                     GError    **error)
 {
   static GOnce once = G_ONCE_INIT;
-  const guint flags = read_only ? GST_MEMORY_FLAG_READONLY : 0;
+  const GstAllocationParams params = { .flags = read_only ? GST_MEMORY_FLAG_READONLY : 0 };
 
   if (mtl_buffer_is_interprocess (buffer))
-    return mtl_gst_fd_memory_new (buffer, data, size, 0, 0, size, flags, error);
+    return mtl_gst_fd_memory_new (buffer, data, size, &params, error);
 
   return memory_new (g_once (&once, new_for_views, NULL), NULL, buffer, data, size, 0, 0, size,
-                     flags);
+                     params.flags);
 }
 
 /**

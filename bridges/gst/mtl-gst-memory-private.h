@@ -30,15 +30,18 @@ gboolean   mtl_gst_memory_is_span       (GstMemory                  *first,
                                          GstMemory                  *second,
                                          gsize                      *offset);
 
-/* Memory with a descriptor, in a buffer that other processes can map. Elements can use the bytes
- * from the data to the maximum size, which are the buffer's. */
+/* Memory with a descriptor, in a buffer that other processes can map. The prefix, the bytes and the
+ * padding begin at the data, and are the buffer's. */
 GstMemory *mtl_gst_fd_memory_new        (MtlBuffer                  *buffer,
                                          guint8                     *data,
-                                         gsize                       max_size,
-                                         gsize                       align,
-                                         gsize                       offset,
                                          gsize                       size,
-                                         guint                       flags,
+                                         const GstAllocationParams  *params,
+                                         GError                    **error);
+
+/* New memory with a descriptor. */
+GstMemory *mtl_gst_fd_memory_alloc      (MtlDevice                  *device,
+                                         gsize                       size,
+                                         const GstAllocationParams  *params,
                                          GError                    **error);
 
 /* The buffer of memory with a descriptor, of any allocator. Returns NULL if there cannot be one. */

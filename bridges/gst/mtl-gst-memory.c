@@ -201,15 +201,8 @@ mtl_gst_fd_allocator_alloc (GstAllocator        *allocator,
                             GstAllocationParams *params)
 {
   g_autoptr (GError) error = NULL;
-  guint8 *data;
-  g_autoptr (MtlBuffer) buffer =
-    mtl_gst_allocate (NULL, MTL_STORAGE_MODE_INTERPROCESS, size, params, &data, &error);
-  GstMemory *memory = NULL;
+  GstMemory *memory = mtl_gst_fd_memory_alloc (NULL, size, params, &error);
 
-  if (buffer != NULL)
-    memory = mtl_gst_fd_memory_new (buffer, data, size + params->prefix + params->padding,
-                                    params->align | MTL_GST_BUFFER_ALIGN, params->prefix, size,
-                                    params->flags, &error);
   if (memory == NULL)
     GST_ERROR_OBJECT (allocator, "%s", error->message);
   return memory;
@@ -237,14 +230,11 @@ mtl_gst_fd_allocator_init (MtlGstFdAllocator *self)
 }
 
 GstMemory *
-mtl_gst_fd_memory_new (MtlBuffer  *buffer,
-                       guint8     *data,
-                       gsize       max_size,
-                       gsize       align,
-                       gsize       offset,
-                       gsize       size,
-                       guint       flags,
-                       GError    **error)
+mtl_gst_fd_memory_new (MtlBuffer                  *buffer,
+                       guint8                     *data,
+                       gsize                       size,
+                       const GstAllocationParams  *params,
+                       GError                    **error)
 {
   GstMemory *memory;
   guint64 position;
@@ -265,13 +255,32 @@ mtl_gst_fd_memory_new (MtlBuffer  *buffer,
     }
 
   begin = position + (data - (guint8 *) mtl_buffer_get_contents (buffer));
-  memory = gst_fd_allocator_alloc (get_allocator (), fd, begin + max_size,
+  memory = gst_fd_allocator_alloc (get_allocator (), fd,
+                                   begin + params->prefix + size + params->padding,
                                    GST_FD_MEMORY_FLAG_NONE);
-  gst_memory_resize (memory, begin + offset, size);
-  memory->align = align;
-  GST_MINI_OBJECT_FLAG_SET (memory, flags);
+  gst_memory_resize (memory, begin + params->prefix, size);
+  memory->align = params->align;
+  GST_MINI_OBJECT_FLAG_SET (memory, params->flags);
   set_content (memory, g_object_ref (buffer), position, begin);
   return memory;
+}
+
+GstMemory *
+mtl_gst_fd_memory_alloc (MtlDevice                  *device,
+                         gsize                       size,
+                         const GstAllocationParams  *params,
+                         GError                    **error)
+{
+  GstAllocationParams aligned = *params;
+  guint8 *data;
+  g_autoptr (MtlBuffer) buffer =
+    mtl_gst_allocate (device, MTL_STORAGE_MODE_INTERPROCESS, size, params, &data, error);
+
+  if (buffer == NULL)
+    return NULL;
+
+  aligned.align |= MTL_GST_BUFFER_ALIGN;
+  return mtl_gst_fd_memory_new (buffer, data, size, &aligned, error);
 }
 
 /* Maps memory of another allocator, such as that of unixfdsrc. Only files that nobody can truncate

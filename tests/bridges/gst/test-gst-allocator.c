@@ -195,22 +195,6 @@ test_copy (void)
   gst_memory_unref (system);
 }
 
-/* Answers an element's query for memory as its peer. */
-static GstPadProbeReturn
-answer_query (GstPad          *pad,
-              GstPadProbeInfo *info,
-              gpointer         allocator)
-{
-  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (info);
-
-  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION)
-    return GST_PAD_PROBE_OK;
-
-  gst_query_add_allocation_param (query, allocator, NULL);
-  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  return GST_PAD_PROBE_HANDLED;
-}
-
 static void
 test_allocation_query (void)
 {
@@ -224,7 +208,8 @@ test_allocation_query (void)
   g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
 
   g_assert_no_error (error);
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answer_query, allocator, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answer_with_allocator, allocator,
+                     NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   for (int i = 0; i < 20; i++)
     {

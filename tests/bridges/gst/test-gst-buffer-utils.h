@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <gst/video/video.h>
 #include <mtldl-gst/mtldl-gst.h>
 
 #include "test-utils.h"
@@ -91,4 +92,20 @@ assert_last_user (GstBuffer *buffer)
 {
   g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (buffer), ==, 1);
   gst_buffer_unref (buffer);
+}
+
+/* A probe that answers an element's query for memory as its peer. */
+static inline GstPadProbeReturn
+answer_with_allocator (GstPad          *pad,
+                       GstPadProbeInfo *info,
+                       gpointer         allocator)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (info);
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION)
+    return GST_PAD_PROBE_OK;
+
+  gst_query_add_allocation_param (query, allocator, NULL);
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  return GST_PAD_PROBE_HANDLED;
 }

@@ -597,21 +597,6 @@ count_descriptors (void)
   return n;
 }
 
-/* Answers an element's query for memory as its peer. */
-static GstPadProbeReturn
-answer_query (GstPad          *pad,
-              GstPadProbeInfo *info,
-              gpointer         allocator)
-{
-  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (info);
-
-  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION)
-    return GST_PAD_PROBE_OK;
-
-  gst_query_add_allocation_param (query, allocator, NULL);
-  return GST_PAD_PROBE_HANDLED;
-}
-
 /* The element's pool uses a few descriptors over and over. */
 static void
 test_pool (void)
@@ -630,7 +615,8 @@ test_pool (void)
   guint first = 0;
 
   g_assert_no_error (error);
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answer_query, allocator, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answer_with_allocator, allocator,
+                     NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   for (int i = 0; i < 1000; i++)
     {
