@@ -152,6 +152,11 @@ COMMANDS = {
 }
 
 
+def on_bus(name):
+    """The guide on processes needs a session bus."""
+    return ['dbus-run-session', '--'] if name == 'processes' else []
+
+
 def environment_of(name):
     """The guide on CUDA runs over the double of NVIDIA's driver."""
     library = os.environ.get('MTL_CUDA_DOUBLE', '') if name == 'cuda' else ''
@@ -173,7 +178,7 @@ def run_guide(path, language):
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / name).write_text(source, encoding='utf-8')
         for command in commands:
-            result = subprocess.run(command, cwd=folder, capture_output=True, text=True,
+            result = subprocess.run([*on_bus(path.stem), *command], cwd=folder, capture_output=True, text=True,
                                     env=environment_of(path.stem))
             if result.returncode != 0:
                 return (f'{shlex.join(command)} ended with {result.returncode}\n'
