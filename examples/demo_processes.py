@@ -46,7 +46,8 @@ def now():
 
 
 def show(connection, painter, n_frames):
-    """Returns the times of each picture, and the number of places that they were in."""
+    """Returns the times of each picture, and the number of places that they were in. Closing the
+    window raises BrokenPipeError."""
     times, places = [], set()
     for number in range(n_frames):
         begin = now()
@@ -113,7 +114,10 @@ def main():
                                       pass_fds=[theirs.fileno()], env=environment)
         with Mtl.TensorConnection(ours) as connection:
             begin = time.monotonic()
-            times, n_places = show(connection, painter, options.frames)
+            try:
+                times, n_places = show(connection, painter, options.frames)
+            except BrokenPipeError:
+                return window.wait(60)
             seconds = time.monotonic() - begin
         failed = window.wait(60) != 0
     report(times, n_places, int(np.prod(painter.shape)), seconds)

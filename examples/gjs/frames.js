@@ -34,7 +34,7 @@ async function showNext() {
     try {
         last?.close();
     } catch (error) {
-        if (!error.matches(Mtl.Error, Mtl.Error.BUSY))
+        if (!error.matches?.(Mtl.Error, Mtl.Error.BUSY))
             throw error;
     }
     await painter.send_async(Mtl.StridedView.from([received, GLib.get_monotonic_time()]));
@@ -46,7 +46,7 @@ async function showAll() {
             await showNext(); // eslint-disable-line no-await-in-loop
     } catch (error) {
         // The painter closes the connection in the end.
-        if (!error.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CONNECTION_CLOSED)) {
+        if (!error.matches?.(Gio.IOErrorEnum, Gio.IOErrorEnum.CONNECTION_CLOSED)) {
             printerr(`frames.js: ${error.message}`);
             status = 1;
         }
@@ -63,7 +63,10 @@ application.connect('activate', () => {
         child: new Gtk.Picture({paintable}),
     });
 
-    window.connect('close-request', () => socket.shutdown(true, true));
+    window.connect('close-request', () => {
+        socket.shutdown(true, true);
+        return false;
+    });
     window.present();
     showAll();
 });

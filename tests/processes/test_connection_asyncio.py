@@ -107,6 +107,9 @@ def test_peers_that_do_not_read_block_nobody():
         for i in range(50):
             await view.fill_double_async(i)
         assert view[0] == 49
+        for _, b in pairs:
+            while not b.get_socket().condition_check(GLib.IOCondition.IN):
+                await asyncio.sleep(0.01)
         # Those that wait are cancelled, and nothing is sent in part.
         for task in full:
             task.cancel()

@@ -6,10 +6,12 @@ import ctypes
 import gc
 import os
 import secrets
+import select
 import socket
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from pathlib import Path
 
@@ -39,11 +41,11 @@ def peer_process(action):
     connection.get_socket().set_timeout(PATIENCE)
     try:
         yield connection, process
-    finally:
         connection.close()
         if action.startswith(("answer", "count")):
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                assert process.wait(PATIENCE) == 0
+            assert process.wait(PATIENCE) == 0
+    finally:
+        connection.close()
         process.kill()
         process.wait()
 
@@ -146,6 +148,7 @@ def test_close_ends_the_wait_of_a_thread():
 
     thread = threading.Thread(target=receive)
     thread.start()
+    time.sleep(0.05)  # in most runs, the thread now waits
     b.close()
     thread.join(PATIENCE)
     assert len(raised) == 1
@@ -282,6 +285,7 @@ def test_an_iteration_ends_with_the_peer():
 
 def test_a_killed_peer():
     with peer_process("send_half") as (connection, process):
+        assert select.select([connection.get_socket().get_fd()], [], [], PATIENCE)[0]
         process.kill()
         process.wait()
         for _ in range(2):

@@ -43,5 +43,8 @@ class Exporter:
 
     def __exit__(self, *exception):
         self.caller.close_sync()
-        self.loop.quit()
+        # A loop that does not run yet would miss a quit() from here.
+        source = GLib.Idle()
+        source.set_callback(lambda *_: self.loop.quit())
+        source.attach(self.loop.get_context())
         self.thread.join()

@@ -38,10 +38,17 @@ CONFIGURATION = {
 }
 
 
+def is_tracker(process):
+    try:
+        return any("resource_tracker" in word for word in process.cmdline())
+    except psutil.NoSuchProcess:  # it has just ended
+        return False
+
+
 def processes_below():
     """The processes below this one, but not that in which Python tracks resources."""
     return {child for child in psutil.Process().children(recursive=True)
-            if not any("resource_tracker" in word for word in child.cmdline())}
+            if not is_tracker(child)}
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ function exportTensor() {
         const text = extras.recursiveUnpack().name;
 
         if (text === 'end') {
-            GLib.timeout_add(GLib.PRIORITY_DEFAULT, 100, () => loop.quit());
+            GLib.idle_add(GLib.PRIORITY_DEFAULT_IDLE, () => loop.quit());
             return true;
         }
         show(text, view);
@@ -47,6 +47,7 @@ function exportTensor() {
     Gio.bus_own_name_on_connection(bus, name, Gio.BusNameOwnerFlags.NONE,
         () => print('ready'), null);
     loop.run();
+    bus.flush_sync(null); // with the last reply
 }
 
 async function call() {

@@ -26,7 +26,7 @@ def export(name):
 
     def on_put(_, view, extras):
         if extras["name"] == "end":
-            GLib.timeout_add(100, loop.quit)
+            GLib.idle_add(loop.quit)
             return True
         show(extras["name"], view)
         tensor.set_view(view)
@@ -38,6 +38,7 @@ def export(name):
     Gio.bus_own_name_on_connection(bus, name, Gio.BusNameOwnerFlags.NONE,
                                    lambda *_: print("ready", flush=True), None)
     loop.run()
+    bus.flush_sync()  # with the last reply
 
 
 def call(name):

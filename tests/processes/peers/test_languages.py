@@ -56,10 +56,14 @@ def exchange(sender, receiver):
         receiving = subprocess.Popen([*receiver, "receive", str(theirs.fileno())], text=True,
                                      pass_fds=[theirs.fileno()], stdout=subprocess.PIPE)
     # The end of one process is now that of the connection.
-    output, _ = receiving.communicate(timeout=120)
-    assert sending.wait(120) == 0, "the sender failed"
-    assert receiving.returncode == 0, "the receiver failed"
-    check(output)
+    try:
+        output, _ = receiving.communicate(timeout=120)
+        assert sending.wait(120) == 0, "the sender failed"
+        assert receiving.returncode == 0, "the receiver failed"
+        check(output)
+    finally:
+        sending.kill()
+        receiving.kill()
 
 
 def main(*paths):
