@@ -87,9 +87,13 @@ find_in_nodes (Search               *self,
 {
   for (gsize i = 0; info->nodes != NULL && info->nodes[i] != NULL; i++)
     {
-      g_autofree char *child =
-        g_strconcat (path, path[1] != '\0' ? "/" : "", info->nodes[i]->path, NULL);
+      const char *name = info->nodes[i]->path;
+      g_autofree char *child = NULL;
 
+      if (name == NULL) /* the program did not give it one */
+        continue;
+
+      child = g_strconcat (path, path[1] != '\0' ? "/" : "", name, NULL);
       if (g_variant_is_object_path (child) && !find_in (self, child, depth + 1, error))
         return FALSE;
     }

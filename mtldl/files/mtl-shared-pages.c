@@ -272,7 +272,9 @@ check_range (const struct stat  *info,
 {
   guint64 file_size = MAX (info->st_size, 0);
 
-  if (S_ISREG (info->st_mode) && offset <= file_size && size <= file_size - offset)
+  /* The first page may begin before the offset. */
+  if (S_ISREG (info->st_mode) && offset <= file_size && size <= file_size - offset
+      && size <= G_MAXSSIZE)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,

@@ -21,10 +21,11 @@
  *
  * Gets a descriptor by which another process can map the memory.
  *
- * The memory is a file without a name. Its size never changes, so that whoever
- * maps it can rely on the pages. This process alone can write to it: others map
- * it read-only, and no right or permission lets them do more. They see what is
- * written later.
+ * The memory is a file without a name. The size of memory that this library
+ * allocated never changes, so that whoever maps it can rely on the pages. This process
+ * alone can write to it: others map it read-only, and no right or permission lets them
+ * do more. They see what is written later. For memory of
+ * [ctor@Mtl.Buffer.new_for_fd], the seals of that file decide.
  *
  * **The descriptor gives access to all of the memory**, also if @self is a slice.
  *
@@ -49,6 +50,7 @@ mtl_buffer_dup_fd (MtlBuffer  *self,
                    GError    **error)
 {
   MtlSharedPages *pages;
+  int fd;
 
   g_return_val_if_fail (MTL_IS_BUFFER (self), -1);
 
@@ -61,10 +63,14 @@ mtl_buffer_dup_fd (MtlBuffer  *self,
       return -1;
     }
 
+  fd = mtl_dup_fd (pages->fd, error);
+  if (fd < 0)
+    return -1;
+
+  g_atomic_int_set (&pages->was_given, TRUE);
   if (offset != NULL)
     *offset = mtl_memory_get_offset_in_file (self->memory) + self->offset;
-  g_atomic_int_set (&pages->was_given, TRUE);
-  return mtl_dup_fd (pages->fd, error);
+  return fd;
 }
 
 static MtlBuffer *

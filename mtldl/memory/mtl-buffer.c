@@ -316,8 +316,7 @@ mtl_buffer_initable_init (GInitable     *initable,
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
-  memory = mtl_memory_new (request->device, MIN (request->size, G_MAXSIZE), request->storage_mode,
-                           TRUE, error);
+  memory = mtl_memory_new (request->device, request->size, request->storage_mode, TRUE, error);
   if (memory == NULL)
     return FALSE;
 

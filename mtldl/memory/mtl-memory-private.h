@@ -44,7 +44,7 @@ typedef struct
 
 MtlMemory *mtl_memory_get_empty   (void);
 MtlMemory *mtl_memory_new         (MtlDevice       *device,
-                                   gsize            size,
+                                   guint64          size,
                                    MtlStorageMode   mode,
                                    gboolean         zeroed,
                                    GError         **error);

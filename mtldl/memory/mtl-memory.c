@@ -74,7 +74,7 @@ mtl_memory_get_empty (void)
 
 static gboolean
 check_size (MtlDevice  *device,
-            gsize       size,
+            guint64     size,
             GError    **error)
 {
   guint64 limit = mtl_device_get_max_buffer_size (device);
@@ -83,7 +83,7 @@ check_size (MtlDevice  *device,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-               "%" G_GSIZE_FORMAT " bytes exceed the limit of %" G_GUINT64_FORMAT " of “%s”",
+               "%" G_GUINT64_FORMAT " bytes exceed the limit of %" G_GUINT64_FORMAT " of “%s”",
                size, limit, mtl_device_get_name (device));
   return FALSE;
 }
@@ -167,7 +167,7 @@ memory_new_interprocess (gsize    size,
 /* NULL is the default device, but host memory is always on the host. */
 MtlMemory *
 mtl_memory_new (MtlDevice       *device,
-                gsize            size,
+                guint64          size,
                 MtlStorageMode   mode,
                 gboolean         zeroed,
                 GError         **error)

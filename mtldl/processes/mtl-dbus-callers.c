@@ -9,8 +9,10 @@
 
 #include "mtl-error.h"
 
-/* The most callers on a bus that are known at once. */
+/* The most callers on a bus that are known at once, besides those that it is being asked about. */
 #define MAX_CALLERS 64
+/* Calls of callers that the bus is being asked about. Those of callers that may call do not wait. */
+#define MAX_WAITING 64
 
 /* A connection of the bus. Its unique name is never given to another one. */
 typedef struct
@@ -28,6 +30,8 @@ struct _MtlDBusCallers
   GCancellable *cancellable;
   MtlDBusCheckedFunc checked;
   GHashTable *by_name; /* none without a bus */
+  guint n_asked;   /* callers */
+  guint n_waiting; /* calls */
 };
 
 static void
@@ -131,6 +135,7 @@ on_user_known (GObject      *connection,
   guint32 user;
 
   caller->waiting = (MtlDBusCalls) { NULL };
+  self->n_asked--;
   answer = g_dbus_connection_call_finish (G_DBUS_CONNECTION (connection), result, &error);
   if (answer != NULL)
     g_variant_get (answer, "(u)", &user);
@@ -139,7 +144,10 @@ on_user_known (GObject      *connection,
     g_hash_table_remove (self->by_name, caller->name);
 
   while ((call = mtl_dbus_calls_take_first (&waiting)) != NULL)
-    self->checked (call, error != NULL ? g_error_copy (error) : NULL);
+    {
+      self->n_waiting--;
+      self->checked (call, error != NULL ? g_error_copy (error) : NULL);
+    }
 }
 
 static gboolean
@@ -150,18 +158,16 @@ is_settled (gpointer name,
   return ((Caller *) caller)->is_allowed;
 }
 
-/* Returns NULL if the bus is being asked about too many. */
 static Caller *
 add_caller (MtlDBusCallers *self,
             const char     *name)
 {
   Caller *caller;
 
-  if (g_hash_table_size (self->by_name) >= MAX_CALLERS)
+  if (g_hash_table_size (self->by_name) - self->n_asked >= MAX_CALLERS)
     g_hash_table_foreach_remove (self->by_name, is_settled, NULL);
-  if (g_hash_table_size (self->by_name) >= MAX_CALLERS)
-    return NULL;
 
+  self->n_asked++;
   caller = g_new0 (Caller, 1);
   g_atomic_int_inc (&self->ref_count);
   caller->callers = self;
@@ -181,16 +187,24 @@ check_on_bus (MtlDBusCallers *self,
 {
   Caller *caller = g_hash_table_lookup (self->by_name, name);
 
+  if (caller != NULL && caller->is_allowed)
+    {
+      self->checked (call, NULL);
+      return;
+    }
+
+  if (self->n_waiting >= MAX_WAITING)
+    {
+      self->checked (call, g_error_new (MTL_ERROR, MTL_ERROR_BUSY,
+                                        "The bus is being asked who makes %d calls: the limit is"
+                                        " reached", MAX_WAITING));
+      return;
+    }
+
   if (caller == NULL)
     caller = add_caller (self, name);
-  if (caller == NULL)
-    self->checked (call, g_error_new (MTL_ERROR, MTL_ERROR_BUSY,
-                                      "The bus is being asked about %d callers: the limit is"
-                                      " reached", MAX_CALLERS));
-  else if (caller->is_allowed)
-    self->checked (call, NULL);
-  else
-    mtl_dbus_calls_append (&caller->waiting, call);
+  mtl_dbus_calls_append (&caller->waiting, call);
+  self->n_waiting++;
 }
 
 void

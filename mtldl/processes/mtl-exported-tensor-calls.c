@@ -33,6 +33,7 @@ typedef struct
   MtlStridedView *view; /* the exported view when this call was started */
   guint64 serial;       /* that of the last change before */
   char *region;
+  gboolean is_admitted;
 } Call;
 
 /* Signals */
@@ -167,14 +168,14 @@ call_new (MtlTensorExport       *export,
 
   self->export = mtl_tensor_export_ref (export);
   self->parent.invocation = invocation;
-  g_atomic_int_inc (&export->tensor->n_calls);
   return self;
 }
 
 static void
 call_free (Call *self)
 {
-  g_atomic_int_add (&self->export->tensor->n_calls, -1);
+  if (self->is_admitted)
+    g_atomic_int_add (&self->export->tensor->n_calls, -1);
   g_clear_object (&self->view);
   g_free (self->region);
   mtl_tensor_export_unref (self->export);
@@ -235,10 +236,18 @@ reply (Call        *call,
   call_free (call);
 }
 
-static gboolean
-check_fds (GUnixFDList *fd_list,
-           GError     **error)
+static GUnixFDList *
+get_fd_list (Call *call)
 {
+  return g_dbus_message_get_unix_fd_list (
+      g_dbus_method_invocation_get_message (call->parent.invocation));
+}
+
+static gboolean
+check_fds (Call    *call,
+           GError **error)
+{
+  GUnixFDList *fd_list = get_fd_list (call);
   int n_fds = fd_list != NULL ? g_unix_fd_list_get_length (fd_list) : 0;
 
   if (n_fds <= MAX_FDS)
@@ -254,11 +263,7 @@ open_tensor (Call     *call,
              GVariant *description,
              GError  **error)
 {
-  GUnixFDList *fd_list = g_dbus_message_get_unix_fd_list (
-      g_dbus_method_invocation_get_message (call->parent.invocation));
-
-  return check_fds (fd_list, error)
-         ? mtl_strided_view_new_from_variant_fds (description, fd_list, error) : NULL;
+  return mtl_strided_view_new_from_variant_fds (description, get_fd_list (call), error);
 }
 
 static gboolean
@@ -598,8 +603,14 @@ static void
 admit (Call *call)
 {
   GDBusMethodInvocation *invocation = call->parent.invocation;
+  MtlExportedTensor *self = call->export->tensor;
 
-  if (is_unexported (call))
+  call->is_admitted = TRUE;
+  if (g_atomic_int_add (&self->n_calls, 1) >= MAX_CALLS)
+    reply_error (call, g_error_new (MTL_ERROR, MTL_ERROR_BUSY,
+                                    "%d calls are waiting for the tensor at “%s”: the limit is"
+                                    " reached", MAX_CALLS, call->export->object_path));
+  else if (is_unexported (call))
     reply_unexported (call);
   else if (strcmp (g_dbus_method_invocation_get_interface_name (invocation),
                    PROPERTIES_INTERFACE) == 0)
@@ -631,13 +642,11 @@ on_method_call (GDBusConnection       *connection,
                 gpointer               data)
 {
   Call *call = call_new (data, invocation);
-  MtlExportedTensor *self = call->export->tensor;
+  GError *error = NULL;
 
-  if (g_atomic_int_get (&self->n_calls) > MAX_CALLS)
-    reply_error (call, g_error_new (MTL_ERROR, MTL_ERROR_BUSY,
-                                    "%d calls are waiting for the tensor at “%s”: the limit is"
-                                    " reached", MAX_CALLS, call->export->object_path));
-  else if (self->flags & MTL_TENSOR_PEER_FLAGS_ALLOW_OTHER_USERS)
+  if (!check_fds (call, &error))
+    reply_error (call, error);
+  else if (call->export->tensor->flags & MTL_TENSOR_PEER_FLAGS_ALLOW_OTHER_USERS)
     admit (call);
   else
     mtl_dbus_callers_check (call->export->callers, &call->parent);

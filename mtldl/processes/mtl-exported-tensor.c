@@ -30,11 +30,11 @@
  * %MTL_TENSOR_PEER_FLAGS_ALLOW_OTHER_USERS. No caller is trusted: whatever it
  * sends, and whenever it ends, it gets an error at worst.
  *
- * Callers are answered, and signals are emitted, in the
- * thread-default main context of the thread
- * that exported the tensor. Long copies are made in another thread, one after another and in the
- * order of the calls. All functions may be called from any thread, but the result of
- * [method@Mtl.ExportedTensor.get_view] is only valid until another thread sets the view.
+ * Callers are answered, and signals are emitted, in the thread-default main context
+ * of the thread that exported the tensor. Long copies are made in another thread, one
+ * after another and in the order of the calls. All functions may be called from any
+ * thread, but the result of [method@Mtl.ExportedTensor.get_view] is only valid until
+ * another thread sets the view.
  *
  * ```c
  * const double values[] = { 1, 2, 3 };
@@ -96,7 +96,9 @@ mtl_exported_tensor_get_property (GObject    *object,
   switch (prop_id)
     {
     case PROP_VIEW:
-      g_value_set_object (value, mtl_exported_tensor_get_view (self));
+      mtl_fork_lock (&self->lock);
+      g_value_set_object (value, self->view);
+      mtl_fork_unlock (&self->lock);
       break;
     case PROP_FLAGS:
       g_value_set_flags (value, self->flags);

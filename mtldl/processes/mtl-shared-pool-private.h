@@ -16,11 +16,14 @@ void           mtl_shared_pool_unref      (MtlSharedPool  *self);
 
 /* The contents are undefined: zeros, or what this peer was sent before. */
 MtlMemory     *mtl_shared_pool_take       (MtlSharedPool  *self,
-                                           gsize           size,
+                                           guint64         size,
                                            GError        **error);
 
 /* Returns the end of a pipe for the peer to close, or -1 if the memory is not used again. */
 int            mtl_shared_pool_begin_send (MtlSharedPool  *self,
                                            MtlMemory      *memory);
+
+/* Memory for which that returned a pipe was not sent after all. */
+void           mtl_shared_pool_undo_send  (MtlMemory      *memory);
 
 G_END_DECLS

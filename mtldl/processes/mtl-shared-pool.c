@@ -167,13 +167,13 @@ take (MtlSharedPool  *self,
 
 MtlMemory *
 mtl_shared_pool_take (MtlSharedPool  *self,
-                      gsize           size,
+                      guint64         size,
                       GError        **error)
 {
   MtlMemory *memory;
 
-  /* A child and its parent must not both use a block again. */
-  if (self->n_forks != mtl_n_forks ())
+  /* A child and its parent must not both use a block again. The size may be an error. */
+  if (self->n_forks != mtl_n_forks () || size > G_MAXSSIZE)
     return mtl_memory_new (NULL, size, MTL_STORAGE_MODE_INTERPROCESS, FALSE, error);
 
   mtl_fork_lock (&self->lock);
@@ -219,4 +219,16 @@ mtl_shared_pool_begin_send (MtlSharedPool *self,
     }
   mtl_fork_unlock (&own->pool->lock);
   return end;
+}
+
+/* The peer does not know the values of the block, so it is as if it were never sent. */
+void
+mtl_shared_pool_undo_send (MtlMemory *memory)
+{
+  MtlSharedUse *use = memory->owner;
+  Take *own = use->data;
+
+  mtl_fork_lock (&own->pool->lock);
+  mtl_clear_fd (&own->block->released);
+  mtl_fork_unlock (&own->pool->lock);
 }

@@ -29,8 +29,9 @@ struct _MtlTensorConnection
   gsize max_bytes;   /* atomic */
   int is_checked;    /* atomic: the peer may use the connection */
 
-  int is_sending;    /* atomic: a thread has the next two fields */
+  int is_sending;    /* atomic: a thread has the next three fields */
   MtlTensorMessage outgoing;
+  MtlMemory *unsent; /* the pool's, which the peer only has if a part of the message was sent */
   MtlSharedPool *pool;
 
   int is_receiving;  /* atomic: a thread has the next fields */

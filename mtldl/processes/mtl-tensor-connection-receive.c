@@ -69,6 +69,27 @@ find_recent (MtlTensorConnection *self,
   return NULL;
 }
 
+/* Mappings that are kept take memory of the peer, too. */
+static void
+forget_others (MtlTensorConnection  *self,
+               const MtlSharedPages *last)
+{
+  gsize left = (gsize) g_atomic_pointer_get (&self->max_bytes);
+
+  left -= MIN (left, last->size);
+  for (guint i = 0; i < MTL_TENSOR_CONNECTION_N_RECENT; i++)
+    {
+      MtlSharedPages *pages = self->recent[i];
+
+      if (pages == NULL || pages == last)
+        continue;
+      if (pages->size <= left)
+        left -= pages->size;
+      else
+        g_clear_pointer (&self->recent[i], mtl_shared_pages_unref);
+    }
+}
+
 static void
 remember (MtlTensorConnection *self,
           MtlSharedPages      *pages)
@@ -85,6 +106,7 @@ remember (MtlTensorConnection *self,
     self->next_recent = (self->next_recent + 1) % MTL_TENSOR_CONNECTION_N_RECENT;
   g_clear_pointer (slot, mtl_shared_pages_unref);
   *slot = mtl_shared_pages_ref (pages);
+  forget_others (self, pages);
 }
 
 static MtlSharedPages *
@@ -463,6 +485,8 @@ mtl_tensor_connection_receive_finish (MtlTensorConnection  *self,
 
   g_return_val_if_fail (MTL_IS_TENSOR_CONNECTION (self), NULL);
   g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+  g_return_val_if_fail (g_async_result_is_tagged (result, mtl_tensor_connection_receive_async),
+                        NULL);
 
   received = g_task_propagate_pointer (G_TASK (result), error);
   if (extras != NULL)

@@ -153,9 +153,16 @@ open_release (MtlTensorConnection  *self,
 {
   int other = mtl_memory_get_release (memory);
 
-  *release = other >= 0 ? mtl_dup_fd (other, error)
-                        : mtl_shared_pool_begin_send (self->pool, memory);
-  return *release >= 0 || other < 0;
+  if (other >= 0)
+    {
+      *release = mtl_dup_fd (other, error);
+      return *release >= 0;
+    }
+
+  *release = mtl_shared_pool_begin_send (self->pool, memory);
+  if (*release >= 0)
+    self->unsent = mtl_memory_ref (memory);
+  return TRUE;
 }
 
 static gboolean
@@ -215,7 +222,12 @@ static void
 end_sending (MtlTensorConnection *self)
 {
   if (!mtl_tensor_message_has_begun (&self->outgoing))
-    mtl_tensor_message_clear (&self->outgoing);
+    {
+      mtl_tensor_message_clear (&self->outgoing);
+      if (self->unsent != NULL)
+        mtl_shared_pool_undo_send (self->unsent);
+      g_clear_pointer (&self->unsent, mtl_memory_unref);
+    }
   g_atomic_int_set (&self->is_sending, FALSE);
 }
 
@@ -231,6 +243,8 @@ send_prepared (MtlTensorConnection  *self,
     if (!g_socket_condition_wait (self->socket, G_IO_OUT, cancellable, error))
       return FALSE;
 
+  if (step == MTL_STEP_DONE)
+    g_clear_pointer (&self->unsent, mtl_memory_unref);
   return step == MTL_STEP_DONE;
 }
 
@@ -265,7 +279,9 @@ has_rest (MtlTensorConnection *self)
  * - %MTL_ERROR_NO_MEMORY: the memory for a copy cannot be allocated
  * - %MTL_ERROR_NOT_SUPPORTED: this system has no memory for other processes
  * - %MTL_ERROR_DEVICE: the device failed
+ * - %MTL_ERROR_BUSY: too many descriptors of this user's processes were not received yet
  * - %MTL_ERROR_OUT_OF_BOUNDS: @extras have too many bytes
+ * - %MTL_ERROR_INVALID_ARGUMENT: @extras have a key with a meaning in messages
  * - %G_IO_ERROR_PERMISSION_DENIED: the peer belongs to another user
  * - %G_IO_ERROR_BROKEN_PIPE: the peer has ended, or closed the connection
  * - %G_IO_ERROR_PENDING: the connection is sending another view
@@ -367,6 +383,7 @@ mtl_tensor_connection_send_async (MtlTensorConnection  *self,
   call->view = g_object_ref (view);
   call->extras = extras != NULL ? g_variant_ref_sink (extras) : NULL;
   call->parent.is_alone = TRUE; /* a peer that does not read would block others */
+  call->parent.is_lasting = TRUE;
   mtl_async_call_start (call, self, mtl_tensor_connection_send_async, cancellable, callback,
                         user_data);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "mtl-enum-types.h"
+#include "mtl-error.h"
 
 /**
  * MtlTensorConnection:
@@ -29,7 +30,8 @@
  *
  * A connection sends one view at a time, and receives one at a time. Sending and
  * receiving may be done in different threads. Do not use the socket for
- * anything else. When the connection is no longer used, its socket is closed.
+ * anything else. When the connection is no longer used, its socket is closed if no
+ * one else holds it.
  *
  * ```c
  * int ends[2];
@@ -74,6 +76,7 @@ mtl_tensor_connection_finalize (GObject *object)
   MtlTensorConnection *self = MTL_TENSOR_CONNECTION (object);
 
   mtl_tensor_message_clear (&self->outgoing);
+  g_clear_pointer (&self->unsent, mtl_memory_unref);
   mtl_tensor_message_clear (&self->incoming);
   mtl_shared_pool_unref (self->pool);
   for (guint i = 0; i < MTL_TENSOR_CONNECTION_N_RECENT; i++)
@@ -185,6 +188,9 @@ mtl_tensor_connection_class_init (MtlTensorConnectionClass *klass)
    * MtlTensorConnection:max-bytes: (getter get_max_bytes) (setter set_max_bytes)
    *
    * The size of the peer's memory that may be in use at once, in bytes.
+   *
+   * A peer's memory may be sparse, and then takes memory as it is read: set a limit
+   * if the peer is not trusted.
    *
    * Since: 1.0
    */
@@ -387,6 +393,14 @@ check_peer (MtlTensorConnection  *self,
   if (self->socket == NULL)
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_CONNECTED, "The connection has no socket");
+      return FALSE;
+    }
+
+  if (g_socket_get_socket_type (self->socket) != G_SOCKET_TYPE_STREAM)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "The socket has the type %d: only streams, %d, are supported",
+                   g_socket_get_socket_type (self->socket), G_SOCKET_TYPE_STREAM);
       return FALSE;
     }
 

@@ -48,9 +48,8 @@
  * ```
  *
  * The functions that wait can be called from any thread, but not in the main context in which the
- * same process answers. The signal is emitted in the
- * thread-default main context of the thread
- * that created the proxy.
+ * same process answers. The signal is emitted in the thread-default main context of
+ * the thread that created the proxy.
  *
  * Since: 1.0
  */

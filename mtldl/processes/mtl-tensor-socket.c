@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "mtl-error.h"
@@ -130,8 +131,27 @@ fail (const char  *what,
   if (errno == EAGAIN || errno == EWOULDBLOCK)
     return MTL_STEP_BLOCKED;
 
+  if (errno == ETOOMANYREFS)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_BUSY,
+                   "A tensor cannot be %s: processes of this user have not received the descriptors"
+                   " that it was sent before, as many as it may have open", what);
+      return MTL_STEP_FAILED;
+    }
+
   mtl_set_system_error (errno, error, "A tensor cannot be %s", what);
   return MTL_STEP_FAILED;
+}
+
+/* The system counts the descriptors that no process has received yet, and refuses those of all
+ * connections of the user if there are too many. A socket is ready while few messages wait in it. */
+static gboolean
+has_room (const MtlTensorMessage *self,
+          int                     socket)
+{
+  struct pollfd room = { .fd = socket, .events = POLLOUT };
+
+  return self->n_fds == 0 || self->n_done > 0 || poll (&room, 1, 0) != 0;
 }
 
 MtlStep
@@ -141,6 +161,9 @@ mtl_tensor_message_send (MtlTensorMessage  *self,
 {
   const guint8 *body = self->body != NULL ? g_variant_get_data (self->body)
                                           : self->memory->contents;
+
+  if (!has_room (self, socket))
+    return MTL_STEP_BLOCKED;
 
   while (self->n_done < sizeof self->header + self->body_size)
     {

@@ -61,7 +61,7 @@ gboolean        mtl_tensor_fits_inline  (MtlStridedView  *view);
 /* A view without repetition, of the elements that are stored. */
 MtlStridedView *mtl_tensor_drop_repeated (MtlStridedView  *view);
 
-/* Lays out like the view what has one element for all that are repeated. Takes the dense view. */
+/* Repeats the elements of a dense view, which it takes, where the other view does. */
 MtlStridedView *mtl_tensor_repeat_like   (MtlStridedView  *dense,
                                           MtlStridedView  *view);
 

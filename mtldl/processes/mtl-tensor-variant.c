@@ -18,6 +18,22 @@ static const char *const known_keys[] = {
   "version", "needs", "padded", "byte-order", "device", "release", NULL
 };
 
+/* GVariant's functions abort if there is no memory for extras. */
+static gboolean
+check_extras_size (GVariant  *extras,
+                   GError   **error)
+{
+  gsize size = g_variant_get_size (extras);
+
+  if (size <= MTL_TENSOR_VARIANT_MAX_SIZE)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+               "The extras have %" G_GSIZE_FORMAT " bytes, and may have %d: pass fewer", size,
+               MTL_TENSOR_VARIANT_MAX_SIZE);
+  return FALSE;
+}
+
 /* Reading */
 
 static gboolean
@@ -253,6 +269,10 @@ mtl_sent_tensor_describe (MtlSentTensor  *self,
       return FALSE;
     }
 
+  if ((guint64) (description->end - description->first) > G_MAXSSIZE)
+    return refuse (error, "The elements of a tensor are in %" G_GINT64_FORMAT " bytes: the maximum"
+                   " is %" G_GSSIZE_FORMAT, description->end - description->first, G_MAXSSIZE);
+
   self->size = description->end - description->first;
   self->begin = self->size > 0 ? tensor->byte_offset + description->first : 0;
   return TRUE;
@@ -302,10 +322,18 @@ mtl_sent_tensor_read (GVariant       *variant,
                       GError        **error)
 {
   g_auto (MtlSentTensor) tensor = { .release = -1 };
+  g_autoptr (GVariant) extras = NULL;
 
   if (!g_variant_is_of_type (variant, G_VARIANT_TYPE (MTL_TENSOR_VARIANT_TYPE_STRING)))
     return refuse (error, "A tensor has the type “%.80s”, and has to have “%s”",
                    g_variant_get_type_string (variant), MTL_TENSOR_VARIANT_TYPE_STRING);
+
+  extras = g_variant_get_child_value (variant, 7);
+  if (!check_extras_size (extras, error))
+    {
+      mtl_error_blame_peer (error);
+      return FALSE;
+    }
 
   if (!is_normal (variant))
     return refuse (error, "The %" G_GSIZE_FORMAT " bytes of a tensor's description are malformed",
@@ -586,19 +614,34 @@ mtl_tensor_copy_for_message (MtlStridedView    *view,
   return copy != NULL ? mtl_tensor_repeat_like (copy, view) : NULL;
 }
 
+/* Receivers would take an entry with a known key for one of this library. */
 gboolean
 mtl_tensor_check_extras (GVariant  *extras,
                          GError   **error)
 {
-  gsize size = extras != NULL ? g_variant_get_size (extras) : 0;
+  gsize n_entries;
 
-  if (size <= MTL_TENSOR_VARIANT_MAX_SIZE)
+  if (extras == NULL)
     return TRUE;
 
-  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "The extras have %" G_GSIZE_FORMAT " bytes, and may have %d: pass fewer", size,
-               MTL_TENSOR_VARIANT_MAX_SIZE);
-  return FALSE;
+  if (!check_extras_size (extras, error))
+    return FALSE;
+
+  n_entries = g_variant_n_children (extras);
+  for (gsize i = 0; i < n_entries; i++)
+    {
+      const char *key;
+
+      g_variant_get_child (extras, i, "{&sv}", &key, NULL);
+      if (g_strv_contains (known_keys, key) || strcmp (key, "fence") == 0)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                       "The key “%s” of an extra has a meaning in messages: use another one", key);
+          return FALSE;
+        }
+    }
+
+  return TRUE;
 }
 
 static void
@@ -772,6 +815,7 @@ append_fds (GUnixFDList  *fd_list,
  *   %MTL_STORAGE_MODE_INTERPROCESS; or the first element does not begin at a byte
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
  * - %MTL_ERROR_OUT_OF_BOUNDS: @extras have more than 131,072 bytes
+ * - %MTL_ERROR_INVALID_ARGUMENT: @extras have a key with a meaning in messages
  * - %MTL_ERROR_NO_MEMORY: there is no memory
  * - a [error@Gio.IOErrorEnum]: the descriptor cannot be duplicated
  *

@@ -259,6 +259,101 @@ test_not_sent (void)
     }
 }
 
+/* Fills the socket, and returns the number of bytes. */
+static gsize
+fill_socket (MtlTensorConnection *connection)
+{
+  static const guint8 zeros[4096];
+  int fd = g_socket_get_fd (mtl_tensor_connection_get_socket (connection));
+  gsize n_bytes = 0;
+  gssize n;
+
+  while ((n = send (fd, zeros, sizeof zeros, MSG_DONTWAIT)) > 0)
+    n_bytes += n;
+  return n_bytes;
+}
+
+static void
+drain_socket (MtlTensorConnection *connection,
+              gsize                n_bytes)
+{
+  int fd = g_socket_get_fd (mtl_tensor_connection_get_socket (connection));
+  guint8 bytes[4096];
+
+  while (n_bytes > 0)
+    {
+      gssize n = recv (fd, bytes, MIN (n_bytes, sizeof bytes), 0);
+
+      g_assert_cmpint (n, >, 0);
+      n_bytes -= n;
+    }
+}
+
+/* Nor do they come with a view that was sent in vain before. */
+static void
+test_not_sent_after_all (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  GError *error = NULL;
+  gpointer address;
+  gsize n_bytes = fill_socket (pair.here);
+
+  g_socket_set_timeout (mtl_tensor_connection_get_socket (pair.here), 1);
+  for (int i = 0; i < 5; i++)
+    {
+      g_autoptr (MtlStridedView) view = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (100000));
+      guint8 *bytes = address = mtl_strided_view_get_data (view);
+
+      for (int k = 0; k < 100000; k++)
+        g_assert_cmpint (bytes[k], ==, 0);
+      memset (bytes, 42, 100000);
+      if (i > 0 && i < 4)
+        continue;
+
+      g_assert_false (mtl_tensor_connection_send (pair.here, view, NULL, NULL, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+      g_clear_error (&error);
+      if (i < 4)
+        continue;
+
+      /* The view can be sent later, and then its memory is used again. */
+      drain_socket (pair.there, n_bytes);
+      send_view (pair.here, view);
+      g_autoptr (MtlStridedView) received = receive_view (pair.there);
+      assert_same_elements (view, received);
+    }
+
+  g_autoptr (MtlStridedView) again = allocate (pair.here, MTL_DTYPE_UINT8, DIMS (100000));
+  g_assert_true (mtl_strided_view_get_data (again) == address);
+}
+
+/* The system counts what one user's processes have not received. A peer that does not read may not
+ * use up what is there for others. */
+static void
+test_unread_descriptors (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) view = zeros_for_others (MTL_DTYPE_UINT8, DIMS (1000));
+  GError *error = NULL;
+  guint n = 0;
+
+  g_socket_set_timeout (mtl_tensor_connection_get_socket (pair.here), 1);
+  while (mtl_tensor_connection_send (pair.here, view, NULL, NULL, &error))
+    n++;
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+  g_clear_error (&error);
+  g_test_message ("%u views wait", n);
+  g_assert_cmpuint (n, >, 3);
+  g_assert_cmpuint (n, <, 130);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (MtlStridedView) received = receive_view (pair.there);
+
+      assert_same_elements (view, received);
+    }
+  send_view (pair.here, view);
+}
+
 /* Memory that is passed on to a third process is in use there until that process is done. */
 static void
 test_passed_on (void)
@@ -362,6 +457,26 @@ test_limits (void)
                 "1000 & 1999");
   g_clear_object (&first);
   first = receive_view (pair.there);
+}
+
+/* Mappings that are kept for later views are limited, too. */
+static void
+test_kept_mappings (void)
+{
+  g_auto (Pair) pair = pair_new ();
+
+  for (int n_kept = 4; n_kept > 0; n_kept--)
+    {
+      mtl_tensor_connection_set_max_bytes (pair.there, n_kept * 100000 + 99999);
+      for (int i = 0; i < 6; i++)
+        {
+          g_autoptr (MtlStridedView) view = zeros_for_others (MTL_DTYPE_UINT8, DIMS (100000));
+
+          send_view (pair.here, view);
+          g_object_unref (receive_view (pair.there));
+        }
+      g_assert_cmpuint (count_mappings (), ==, n_kept);
+    }
 }
 
 /* Answers with the sum of the first and the last byte. */
@@ -540,9 +655,12 @@ main (int   argc,
   g_test_add_func ("/tensor-connection-memory/parts", test_parts);
   g_test_add_func ("/tensor-connection-memory/forked", test_forked);
   g_test_add_func ("/tensor-connection-memory/not-sent", test_not_sent);
+  g_test_add_func ("/tensor-connection-memory/not-sent-after-all", test_not_sent_after_all);
+  g_test_add_func ("/tensor-connection-memory/unread-descriptors", test_unread_descriptors);
   g_test_add_func ("/tensor-connection-memory/passed-on", test_passed_on);
   g_test_add_func ("/tensor-connection-memory/later-writes", test_later_writes);
   g_test_add_func ("/tensor-connection-memory/limits", test_limits);
+  g_test_add_func ("/tensor-connection-memory/kept-mappings", test_kept_mappings);
   g_test_add_func ("/tensor-connection-memory/frames", test_frames);
   g_test_add_func ("/tensor-connection-memory/changing-values", test_changing_values);
 

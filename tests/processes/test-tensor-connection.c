@@ -719,6 +719,47 @@ test_async (void)
   g_clear_error (&received.error);
 }
 
+/* A view that was sent was sent, even if the call is cancelled before its callback. */
+static void
+test_cancelled_after (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (MtlStridedView) view = new_bytes (10);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (MtlStridedView) received = NULL;
+  Result sent = { NULL };
+
+  mtl_tensor_connection_send_async (pair.here, view, NULL, cancellable, take_sent, &sent);
+  received = receive_view (pair.there);
+  g_cancellable_cancel (cancellable);
+  wait_for (&sent.is_done);
+  g_assert_no_error (sent.error);
+  assert_same_elements (view, received);
+}
+
+/* Packets would lose what is left of them after the header. */
+static void
+test_other_sockets (void)
+{
+  const int types[] = { SOCK_SEQPACKET, SOCK_DGRAM };
+  g_autoptr (MtlStridedView) view = new_bytes (10);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
+    {
+      g_autoptr (MtlTensorConnection) connection = NULL;
+      GError *refusal = NULL;
+      int fds[2];
+
+      g_assert_cmpint (socketpair (AF_UNIX, types[i] | SOCK_CLOEXEC, 0, fds), ==, 0);
+      connection = connect_fd (fds[0]);
+      g_assert_false (mtl_tensor_connection_send (connection, view, NULL, NULL, &refusal));
+      assert_failed (refusal, MTL_ERROR_NOT_SUPPORTED, types[i] == SOCK_DGRAM ? "2 & 1" : "3 & 1");
+      assert_fails (mtl_tensor_connection_receive (connection, NULL, NULL, &error),
+                    MTL_ERROR_NOT_SUPPORTED, "1");
+      close (fds[1]);
+    }
+}
+
 /* The time that the socket was given to wait is that of both calls. */
 static void
 test_timeout (void)
@@ -980,6 +1021,8 @@ main (int   argc,
   g_test_add_func ("/tensor-connection/cancelled-before", test_cancelled_before);
   g_test_add_func ("/tensor-connection/cancelled", test_cancelled);
   g_test_add_func ("/tensor-connection/async", test_async);
+  g_test_add_func ("/tensor-connection/cancelled-after", test_cancelled_after);
+  g_test_add_func ("/tensor-connection/other-sockets", test_other_sockets);
   g_test_add_func ("/tensor-connection/timeout", test_timeout);
   g_test_add_func ("/tensor-connection/many-wait", test_many_wait);
   g_test_add_func ("/tensor-connection/killed-sender", test_killed_sender);

@@ -274,6 +274,36 @@ test_extras (void)
 }
 
 static void
+test_keys_of_messages (void)
+{
+  const char *const keys[] = { "version", "needs", "padded", "byte-order", "device", "release",
+                               "fence" };
+  g_autoptr (MtlStridedView) view = new_bytes (3);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (keys); i++)
+    assert_fails (mtl_strided_view_to_variant (
+                      view, NULL, g_variant_new_parsed ("{'name': <'x'>, %s: <1>}", keys[i]),
+                      &error),
+                  MTL_ERROR_INVALID_ARGUMENT, keys[i]);
+}
+
+/* The peer may send more. */
+static void
+test_large_extras_of_a_peer (void)
+{
+  g_autofree char *name = g_strnfill (131100, 'x');
+  g_autoptr (GVariant) variant = g_variant_ref_sink (
+      g_variant_new_parsed ("(<@ay [1]>, uint64 0, byte 1, byte 8, uint16 1, @ax [], @ax [], "
+                            "{'name': <%s>})", name));
+  g_autoptr (GVariant) extras = g_variant_get_child_value (variant, 7);
+  g_autofree char *values = g_strdup_printf ("%" G_GSIZE_FORMAT " & 131072",
+                                             g_variant_get_size (extras));
+
+  assert_fails (mtl_strided_view_new_from_variant_fds (variant, NULL, &error),
+                MTL_ERROR_INVALID_DATA, values);
+}
+
+static void
 test_large_extras (void)
 {
   g_autoptr (MtlStridedView) shared = zeros_for_others (MTL_DTYPE_UINT8, DIMS (10));
@@ -659,6 +689,8 @@ main (int   argc,
   g_test_add_func ("/tensor-variant/bit-offset", test_bit_offset);
   g_test_add_func ("/tensor-variant/extras", test_extras);
   g_test_add_func ("/tensor-variant/large-extras", test_large_extras);
+  g_test_add_func ("/tensor-variant/large-extras-of-a-peer", test_large_extras_of_a_peer);
+  g_test_add_func ("/tensor-variant/keys-of-messages", test_keys_of_messages);
   g_test_add_func ("/tensor-variant/messages", test_messages);
   g_test_add_func ("/tensor-variant/refused", test_refused);
   g_test_add_func ("/tensor-variant/release", test_release);
