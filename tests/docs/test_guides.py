@@ -101,7 +101,7 @@ def c_mpi_commands(body):
 def vala_commands(body):
     vapi_dirs = [f'--vapidir={path}'
                  for path in os.environ.get('MTL_VAPI_DIR', '').split(':') if path]
-    packages = [f'--pkg={name}' for name in ['gio-2.0', *PACKAGES]]
+    packages = [f'--pkg={name}' for name in ['gio-2.0', 'posix', *PACKAGES]]
     return (VALA_PROGRAM.format(body=body), 'guide.vala',
             [['valac', '-q', *vapi_dirs, *packages, 'guide.vala', '-o', 'guide'], ['./guide']])
 

@@ -137,23 +137,52 @@ test('elements are written, and changes announced', async () => {
     equal(written, ['::2, ::-1']);
 });
 
-// The garbage collector does not see the descriptors.
-test('views that are no longer used are collected', async () => {
-    const view = Mtl.StridedView.new_zeros(host, Mtl.DType.UINT8, [100], INTERPROCESS);
-    const [, proxy] = await exportView(view);
+// Returns the most descriptors that are open while a function is called many times.
+async function countMostDescriptors(call) {
     const folder = Gio.File.new_for_path('/proc/self/fd');
     let most = 0;
 
     for (let i = 0; i < 3000; i++) {
         // eslint-disable-next-line no-await-in-loop
-        await proxy.fetch_view_async();
+        await call();
         if (i % 100 === 0) {
             const names = folder.enumerate_children('standard::name', 0, null);
 
             most = Math.max(most, [...names].length);
         }
     }
+    return most;
+}
+
+// The garbage collector does not see the descriptors.
+test('views that are no longer used are collected', async () => {
+    const view = Mtl.StridedView.new_zeros(host, Mtl.DType.UINT8, [100], INTERPROCESS);
+    const [, proxy] = await exportView(view);
+    const most = await countMostDescriptors(() => proxy.fetch_view_async());
+
     ok(most < 700, `${most} descriptors are open`);
+});
+
+test('offered views that are no longer used are collected', async () => {
+    const view = Mtl.StridedView.new_zeros(host, Mtl.DType.UINT8, [100], INTERPROCESS);
+
+    for (const tensor of [Mtl.ExportedTensor.new(view), new Mtl.ExportedTensor({view})]) {
+        // eslint-disable-next-line no-await-in-loop
+        const [exporter, caller] = await connect();
+        const proxy = Mtl.TensorProxy.new(caller, null, PATH);
+        let n = 0;
+
+        tensor.export(exporter, PATH);
+        tensor.connect('put', (_, offered) => {
+            n += offered.length;
+            return true;
+        });
+        // eslint-disable-next-line no-await-in-loop
+        const most = await countMostDescriptors(() => proxy.put_async(view));
+        tensor.unexport(exporter);
+        equal(n, 300000);
+        ok(most < 700, `${most} descriptors are open`);
+    }
 });
 
 // A synchronous call of an object in this thread would wait for itself.

@@ -176,6 +176,67 @@ def test_time_limits_and_cancellables():
     run(main())
 
 
+def test_the_time_limit_of_the_socket():
+    async def main():
+        a, b = pair()
+        b.get_socket().set_timeout(1)
+        begin = time.monotonic()
+        with pytest.raises(TimeoutError) as info:
+            await b.receive_async()
+        assert 0.9 < time.monotonic() - begin < PATIENCE
+        assert info.value.__cause__.matches(Gio.io_error_quark(), Gio.IOErrorEnum.TIMED_OUT)
+        # It begins again for each view, and then the connection waits as before.
+        for n in range(3):
+            asyncio.get_running_loop().call_later(0.5, a.send, [n])
+            assert (await b.receive_async())[0][0] == n
+        b.get_socket().set_timeout(0)
+        asyncio.get_running_loop().call_later(1.2, a.send, [4])
+        assert (await b.receive_async())[0][0] == 4
+
+    run(main())
+
+
+@pytest.mark.parametrize("end", ["close", "collect"])
+def test_a_loop_that_was_closed_leaves_nothing_pending(end):
+    a, b = pair()
+    loop = asyncio.new_event_loop()
+    tasks = []
+
+    async def begin():
+        tasks.append(b.receive_async())
+        await asyncio.sleep(0.01)
+
+    loop.run_until_complete(begin())
+    loop.close()
+    with pytest.raises(OSError, match="another"):
+        b.receive()
+    if end == "close":
+        tasks[0].get_coro().close()
+    tasks.clear()
+    gc.collect()
+    a.send([1])
+    assert b.receive()[0][0] == 1
+
+
+def test_a_loop_that_cannot_wait_leaves_nothing_pending():
+    async def main():
+        a, b = pair()
+        loop = asyncio.get_running_loop()
+        cancellable = Gio.Cancellable()
+
+        def refuse(*_):
+            raise NotImplementedError("no readers")
+
+        loop.add_reader = refuse  # as asyncio's loop on Windows does
+        with pytest.raises(NotImplementedError, match="no readers"):
+            await b.receive_async(cancellable)
+        del loop.add_reader
+        a.send([1])
+        assert (await b.receive_async())[0][0] == 1
+
+    run(main())
+
+
 def test_two_receivers():
     async def main():
         a, b = pair()

@@ -180,6 +180,14 @@ def test_without_a_tensor_calls_are_errors(matrix):
         assert error_code(refused) == Mtl.Error.INVALID_ARGUMENT
 
 
+def test_a_closed_connection_is_an_error(matrix):
+    with Exporter(matrix) as (tensor, proxy):
+        pass
+    with pytest.raises(ValueError) as refused:
+        proxy.fetch_view()
+    assert refused.value.__cause__.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CLOSED)
+
+
 def test_an_export_lives_without_its_wrapper(matrix):
     exporter = Exporter(matrix)
     with exporter:

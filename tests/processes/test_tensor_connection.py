@@ -136,6 +136,19 @@ def test_a_connection_ends_with_its_block():
     assert gone() is None
 
 
+def test_messages_that_had_come_can_be_received_after_close():
+    a, b = pair()
+    a.send([1])
+    a.send([2])
+    b.close()
+    assert b.receive()[0].tolist() == [1]
+    with pytest.raises(BrokenPipeError):
+        b.send([3])
+    assert [view.tolist() for view, _ in b] == [[2]]
+    with pytest.raises(BrokenPipeError):
+        b.receive()
+
+
 def test_close_ends_the_wait_of_a_thread():
     a, b = pair()
     raised = []
@@ -278,6 +291,14 @@ def test_an_iteration_ends_with_the_peer():
         process.kill()
         assert next(received, "ended") == "ended"
         assert view.tolist() == [1, 1, 1]  # the memory outlives its process
+
+
+def test_an_iteration_ends_in_the_middle_of_a_message():
+    with peer_process("send_half") as (connection, process):
+        assert select.select([connection.get_socket().get_fd()], [], [], PATIENCE)[0]
+        process.kill()
+        process.wait()
+        assert list(connection) == []
 
 
 # Errors

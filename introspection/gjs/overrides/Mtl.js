@@ -1122,31 +1122,49 @@ function _watchReturned() {
         _wrap(Mtl.TensorFile.prototype, name, _releaseReturned);
 }
 
-// A connection allows some views of the peer's memory at once. Those of a proxy take a descriptor
-// each, and a process has about a thousand.
-const MAX_FETCHED = 256;
+// A connection allows some views of the peer's memory at once. Others take a descriptor each, and a
+// process has about a thousand.
+const MAX_MAPPED = 256;
 
-function _noteReceived(view, maxViews, maxBytes) {
-    const buffer = view.get_buffer();
-
+function _noteReceived(buffer, maxViews, maxBytes) {
     if (buffer.is_interprocess())
         _collector.noteReceived(buffer.get_size(), maxViews, maxBytes);
 }
 
+function _noteMappedView(view) {
+    _noteReceived(view.get_buffer(), MAX_MAPPED);
+    return view;
+}
+
+function _noteMappedBuffer(buffer) {
+    _noteReceived(buffer, MAX_MAPPED);
+    return buffer;
+}
+
+// This handler is the first, and leaves the decision to those of the program.
+function _watchOffered(tensor) {
+    tensor.connect('put', (_tensor, view) => {
+        _noteMappedView(view);
+        return false;
+    });
+    return tensor;
+}
+
 function _watchReceived() {
     const receive = (result, _args, {max_views: maxViews, max_bytes: maxBytes}) => {
-        _noteReceived(result[0], maxViews, maxBytes);
+        _noteReceived(result[0].get_buffer(), maxViews, maxBytes);
         return result;
-    };
-    const fetch = view => {
-        _noteReceived(view, MAX_FETCHED);
-        return view;
     };
 
     for (const name of ['receive', 'receive_finish'])
         _wrap(Mtl.TensorConnection.prototype, name, receive);
     for (const name of ['fetch_view', 'fetch_view_finish'])
-        _wrap(Mtl.TensorProxy.prototype, name, fetch);
+        _wrap(Mtl.TensorProxy.prototype, name, _noteMappedView);
+    _wrap(Mtl.StridedView, 'new_from_variant_fds', _noteMappedView);
+    _wrap(Mtl.Buffer, 'new_for_fd', _noteMappedBuffer);
+    _wrap(Mtl.ExportedTensor, 'new', _watchOffered);
+    _wrap(Mtl.ExportedTensor.prototype, '_init',
+        (result, _args, tensor) => _watchOffered(result ?? tensor));
 }
 
 // The objects of new Mtl.Buffer({size, device, storage_mode}), new Mtl.Event({device}) and

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from contextlib import contextmanager
 
-# Only who has this key may send tasks; Ray would keep one in the home folder. It also sends
+# Only those who have this key may send tasks; Ray would keep one in the home folder. It also sends
 # statistics, and ends tasks if the machine has little memory.
 os.environ |= {
     "RAY_AUTH_MODE": "token",

@@ -338,4 +338,35 @@ test('bytes of what is alive do not cost collection after collection', () => {
     ok(share > 0 && share < 0.5, `${share}`);
 });
 
+// The garbage collector does not see the descriptors.
+if (host.supports_storage_mode(Mtl.StorageMode.INTERPROCESS)) {
+    const shared = Mtl.zeros([2, 50], {dtype: 'uint8', shared: true});
+    const fds = new Gio.UnixFDList();
+    const variant = shared.to_variant(fds);
+    const READ_ONLY = Mtl.BufferFlags.READ_ONLY | Mtl.BufferFlags.NEVER_COPY;
+    const MAPPING = {
+        'StridedView.new_from_variant_fds': () =>
+            Mtl.StridedView.new_from_variant_fds(variant, fds),
+        'Buffer.new_for_fd': () => Mtl.Buffer.new_for_fd(fds.peek_fds()[0], 0, 100, READ_ONLY),
+    };
+
+    for (const [name, map] of Object.entries(MAPPING)) {
+        test(`descriptors of ${name}`, () => {
+            const folder = Gio.File.new_for_path('/proc/self/fd');
+            let most = 0;
+
+            for (let i = 0; i < 2000; i++) {
+                map();
+                if (i % 100 === 0) {
+                    const names = folder.enumerate_children('standard::name', 0, null);
+
+                    most = Math.max(most, [...names].length);
+                    names.close(null);
+                }
+            }
+            ok(most < 500, `${most} descriptors are open`);
+        });
+    }
+}
+
 await run();

@@ -3,6 +3,7 @@
 
 import functools
 import sys
+import weakref
 from inspect import Parameter, Signature
 
 from gi.repository import Gio, GLib, GObject
@@ -72,8 +73,6 @@ async def _send(arguments, loop, start, finish, cancellable, progress):
 
 async def _receive(arguments, loop, start, finish, cancellable, progress):
     """Waits in asyncio's loop, as many peers may send nothing for any time."""
-    import asyncio
-
     cancellable = cancellable or Gio.Cancellable()
     context, results = GLib.MainContext.new(), []
     context.push_thread_default()
@@ -85,7 +84,9 @@ async def _receive(arguments, loop, start, finish, cancellable, progress):
         while not results:
             if not context.iteration(False):
                 await _wait_for_peer(*arguments, loop, cancellable)
-    except asyncio.CancelledError:
+    except BaseException:
+        # Work that nobody waits for any more, also after the loop was closed, would keep the
+        # connection from receiving again.
         cancellable.cancel()
         while not results:
             context.iteration(True)
@@ -93,23 +94,43 @@ async def _receive(arguments, loop, start, finish, cancellable, progress):
     return finish(results[0])
 
 
+# Timers of some loops are early, and the wait would then begin again.
+_SLACK = 0.01
+
+
 async def _wait_for_peer(connection, loop, cancellable):
-    """Waits until the connection has something to receive, or is closed, or the work is cancelled."""
-    fd, ready = connection.get_socket().get_fd(), loop.create_future()
+    """Waits until the connection has something to receive, or is closed, or the work is cancelled,
+    or the time that the socket has to wait is over."""
+    socket, ready = connection.get_socket(), loop.create_future()
+    fd, timeout = socket.get_fd(), socket.get_timeout()
 
     def wake():
         if not ready.done():
             ready.set_result(None)
 
-    handler = GObject.Object.connect(cancellable, "cancelled",
-                                     lambda _: loop.call_soon_threadsafe(wake))
-    loop.add_reader(fd, wake)
+    # GLib's work holds the cancellable. If that held asyncio's task in turn, a task that nobody
+    # waits for any more would never be collected, and its work never end.
+    weak = weakref.ref(wake)
+
+    def on_cancelled(_):
+        wake = weak()
+        if wake is not None:
+            loop.call_soon_threadsafe(wake)
+
+    handler = GObject.Object.connect(cancellable, "cancelled", on_cancelled)
+    timer = None
     try:
+        # GLib's source knows the end of the time, but only if it is asked.
+        if timeout > 0:
+            timer = loop.call_later(timeout + _SLACK, wake)
+        loop.add_reader(fd, wake)
         if not cancellable.is_cancelled():
             await ready
     finally:
-        loop.remove_reader(fd)
         cancellable.disconnect(handler)
+        if timer is not None:
+            timer.cancel()
+        loop.remove_reader(fd)
 
 
 # The functions whose work is not that of _work().
