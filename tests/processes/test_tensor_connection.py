@@ -304,6 +304,13 @@ def test_an_iteration_ends_in_the_middle_of_a_message():
 # Errors
 
 
+def test_keys_of_messages():
+    a, _ = pair()
+    for key in ("version", "needs", "padded", "byte-order", "device", "release", "fence"):
+        with pytest.raises(ValueError, match=key):
+            a.send([1], {key: 1})
+
+
 def test_a_killed_peer():
     with peer_process("send_half") as (connection, process):
         assert select.select([connection.get_socket().get_fd()], [], [], PATIENCE)[0]
