@@ -3,6 +3,8 @@
 two processes of Python: microseconds, the lower quartile of several rounds taken in turn, and the
 ratio to a bare descriptor on a socket, SCM_RIGHTS. Of the ways that copy, a socket that is read
 into memory that the receiver keeps is the least.
+
+The last lines are the way to a program in JavaScript, until it has read both bytes.
 """
 
 import contextlib
@@ -10,12 +12,15 @@ import mmap
 import multiprocessing
 import os
 import pickle
+import shutil
 import socket
 import statistics
 import struct
+import subprocess
 import sys
 import time
 from multiprocessing import shared_memory
+from pathlib import Path
 
 import gi
 
@@ -187,6 +192,27 @@ def measure(size):
             way.close()
 
 
+def measure_to_javascript(size):
+    """Microseconds until the receiver has read both bytes, by the clock that it has, too."""
+    view = Mtl.zeros(size, "u1", shared=size > MANY)
+    view[0], view[-1] = 3, 4
+    ours, theirs = socket.socketpair()
+    with theirs:
+        receiver = subprocess.Popen(
+            ["gjs", "-m", Path(__file__).with_name("receive.js"), str(theirs.fileno())],
+            pass_fds=[theirs.fileno()])
+    times = []
+    with Mtl.TensorConnection(ours) as connection:
+        for _ in range(ROUNDS * CALLS):
+            start = time.monotonic_ns() / 1000
+            connection.send(view)
+            (end, total), _ = connection.receive()
+            times.append(end - start)
+            assert total == 7
+    assert receiver.wait(60) == 0
+    return statistics.quantiles(times)[0]
+
+
 def main():
     print(f"Python {sys.version.split()[0]}, NumPy {np.__version__}, PyTorch {torch.__version__}")
     results = {name: dict(measure(size)) for name, size in SIZES.items()}
@@ -199,6 +225,9 @@ def main():
             line += (f"{column[way]:10.0f} us{column[way] / base:8.2f}" if way in column
                      else " " * 20)
         print(line.rstrip())
+    if shutil.which("gjs"):
+        for name, size in SIZES.items():
+            print(f"to gjs, {name:26}{measure_to_javascript(size):10.0f} us")
 
 
 if __name__ == "__main__":

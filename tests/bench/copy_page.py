@@ -141,10 +141,10 @@ def write(page, done, means, compiler, kernels):
     picture = page.with_suffix(".svg")
     draw(picture, done)
     before = page.read_text() if page.exists() else ""
-    begin, end = page_section.find(before, RANDOM)
+    begin, _ = page_section.find(before, RANDOM)  # with the sections after it
     text = PAGE.format(
         license=LICENSE, page=page.name, picture=picture.name,
         processor=describe_processor(), threads=os.cpu_count(), system=platform.system(),
         compiler=compiler, kernels=kernels, peers=describe_peers(),
         memcpy=means[0], numpy=means[1], torch=means[2], table=table_of(done))
-    page.write_text(page_section.replace(text, RANDOM, before[begin:end]))
+    page.write_text(page_section.replace(text, RANDOM, before[begin:]))
