@@ -865,6 +865,8 @@ test_export_errors (Peers         *peers,
 
   g_dbus_connection_close_sync (peers->caller, NULL, &error);
   g_assert_no_error (error);
+  while (!g_dbus_connection_is_closed (peers->caller))
+    g_usleep (1000);
   g_assert_false (mtl_exported_tensor_export (other, peers->caller, OBJECT_PATH, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CLOSED);
   g_clear_error (&error);

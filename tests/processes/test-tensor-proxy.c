@@ -445,50 +445,6 @@ be_other_user (const char *address,
   _exit (0); /* the sanitizer cannot look for leaks of a process that has changed its user */
 }
 
-static gboolean
-keep_connection (GDBusServer      *server,
-                 GDBusConnection  *connection,
-                 GDBusConnection **kept)
-{
-  *kept = g_object_ref (connection);
-  return TRUE;
-}
-
-static GDBusServer *
-listen_in (const char       *folder,
-           GDBusConnection **connection)
-{
-  g_autoptr (GError) error = NULL;
-  g_autofree char *guid = g_dbus_generate_guid ();
-  g_autofree char *address = g_strconcat ("unix:path=", folder, "/peer", NULL);
-  g_autofree char *path = g_build_filename (folder, "peer", NULL);
-  GDBusServer *server = g_dbus_server_new_sync (address, G_DBUS_SERVER_FLAGS_NONE, guid, NULL,
-                                                NULL, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpint (chmod (path, 0777), ==, 0);
-  g_signal_connect (server, "new-connection", G_CALLBACK (keep_connection), connection);
-  g_dbus_server_start (server);
-  return server;
-}
-
-/* The other user waits for a connection, and calls what it finds there. */
-static void
-be_other_server (const char *folder)
-{
-  g_autoptr (GDBusServer) server = NULL;
-  GDBusConnection *connection = NULL;
-
-  become_other_user ();
-  server = listen_in (folder, &connection);
-  printf ("%s\n", g_dbus_server_get_client_address (server));
-  fflush (stdout);
-  while (connection == NULL)
-    g_main_context_iteration (NULL, TRUE);
-  call_as_other_user (connection, NULL);
-  _exit (0);
-}
-
 typedef struct
 {
   MtlExportedTensor *strict;
@@ -519,6 +475,59 @@ export_both (Both            *self,
   g_assert_no_error (error);
 }
 
+typedef struct
+{
+  Both *both; /* NULL for the side that calls */
+  GDBusConnection *connection;
+} Accepted;
+
+/* No message of the caller is processed before this returns. */
+static gboolean
+accept_connection (GDBusServer     *server,
+                   GDBusConnection *connection,
+                   Accepted        *self)
+{
+  if (self->both != NULL)
+    export_both (self->both, connection);
+  self->connection = g_object_ref (connection);
+  return TRUE;
+}
+
+static GDBusServer *
+listen_in (const char *folder,
+           Accepted   *accepted)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *guid = g_dbus_generate_guid ();
+  g_autofree char *address = g_strconcat ("unix:path=", folder, "/peer", NULL);
+  g_autofree char *path = g_build_filename (folder, "peer", NULL);
+  GDBusServer *server = g_dbus_server_new_sync (address, G_DBUS_SERVER_FLAGS_NONE, guid, NULL,
+                                                NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpint (chmod (path, 0777), ==, 0);
+  g_signal_connect (server, "new-connection", G_CALLBACK (accept_connection), accepted);
+  g_dbus_server_start (server);
+  return server;
+}
+
+/* The other user waits for a connection, and calls what it finds there. */
+static void
+be_other_server (const char *folder)
+{
+  g_autoptr (GDBusServer) server = NULL;
+  Accepted accepted = { NULL };
+
+  become_other_user ();
+  server = listen_in (folder, &accepted);
+  printf ("%s\n", g_dbus_server_get_client_address (server));
+  fflush (stdout);
+  while (accepted.connection == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  call_as_other_user (accepted.connection, NULL);
+  _exit (0);
+}
+
 static gboolean
 is_alive (Child *child)
 {
@@ -546,6 +555,7 @@ test_other_user (void)
   g_autoptr (GDBusServer) server = NULL;
   GDBusConnection *connection = NULL, *peer = NULL;
   Both both = { NULL };
+  Accepted accepted = { &both };
   g_autofree char *address = NULL;
   g_autofree char *path = NULL;
   Child child;
@@ -579,17 +589,14 @@ test_other_user (void)
   await_finalized (connection);
 
   /* The other user has connected to this process. */
-  server = listen_in (bus.folder, &peer);
+  server = listen_in (bus.folder, &accepted);
   child = start_child ("other-user", g_dbus_server_get_client_address (server), "", -1);
-  while (peer == NULL)
-    g_main_context_iteration (NULL, TRUE);
-  export_both (&both, peer);
   serve_until_end (&child);
   g_assert_cmpint (both.n_taken, ==, 2);
   mtl_exported_tensor_unexport (both.open, NULL);
   mtl_exported_tensor_unexport (both.strict, NULL);
   g_dbus_server_stop (server);
-  await_finalized (peer);
+  await_finalized (accepted.connection);
   path = g_build_filename (bus.folder, "peer", NULL);
   unlink (path);
 
@@ -598,10 +605,12 @@ test_other_user (void)
   child = start_child ("other-server", bus.folder, "", -1);
   address = read_line (&child);
   peer = g_dbus_connection_new_for_address_sync (
-      address, G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT, NULL, NULL, &error);
+      address, G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT
+      | G_DBUS_CONNECTION_FLAGS_DELAY_MESSAGE_PROCESSING, NULL, NULL, &error);
   g_assert_no_error (error);
   g_assert_null (g_dbus_connection_get_peer_credentials (peer));
   export_both (&both, peer);
+  g_dbus_connection_start_message_processing (peer);
   serve_until_end (&child);
   g_assert_cmpint (both.n_taken, ==, 3);
   mtl_exported_tensor_unexport (both.open, NULL);
