@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "drawn-layouts.h"
+#include "emulator.h"
 #include "test-utils.h"
 
 /* Not in the headers of all systems that have them. */

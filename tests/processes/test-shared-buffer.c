@@ -124,7 +124,8 @@ test_seals (void)
   map = mmap (NULL, size, PROT_READ, MAP_SHARED, fd, 0);
   g_assert_true (map != MAP_FAILED);
   g_assert_cmpint (mprotect (map, size, PROT_READ | PROT_WRITE), ==, -1);
-  g_assert_cmpint (madvise (map, 4096, MADV_REMOVE), ==, -1);
+  if (!is_emulated ())
+    g_assert_cmpint (madvise (map, 4096, MADV_REMOVE), ==, -1);
 
   /* The owner goes on. */
   bytes[size - 1] = 42;

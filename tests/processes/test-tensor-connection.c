@@ -311,6 +311,8 @@ test_wrong_messages (void)
       GError *error = NULL;
       g_autoptr (MtlStridedView) view = NULL;
 
+      if (cases[i].n_sent > 2 && is_emulated ())
+        continue; /* the emulator itself keeps descriptors for which there is no room */
       send_raw (fds[1], message->data, message->len, memory, cases[i].n_sent);
       view = mtl_tensor_connection_receive (connection, NULL, NULL, &error);
       if (cases[i].values == NULL)

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "emulator.h"
 #include "test-utils.h"
 
 #include <glib/gstdio.h>
@@ -146,15 +147,10 @@ count_descriptors (void)
   return n;
 }
 
-/* An emulator of another processor may accept advice on memory that is not there. */
 static inline gboolean
 skip_where_advice_is_ignored (void)
 {
-  gpointer page = mmap (NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0);
-
-  g_assert_true (page != MAP_FAILED);
-  g_assert_cmpint (munmap (page, 1), ==, 0);
-  if (madvise (page, 1, MADV_WILLNEED) < 0)
+  if (!is_emulated ())
     return FALSE;
 
   g_test_skip ("This system ignores what it is advised of memory");
