@@ -272,7 +272,7 @@ check_range (const struct stat  *info,
 {
   guint64 file_size = MAX (info->st_size, 0);
 
-  /* The first page may begin before the offset. */
+  /* The part of the first page before the offset is added to the size. */
   if (S_ISREG (info->st_mode) && offset <= file_size && size <= file_size - offset
       && size <= G_MAXSSIZE)
     return TRUE;

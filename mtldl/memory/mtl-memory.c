@@ -77,7 +77,7 @@ check_size (MtlDevice  *device,
             guint64     size,
             GError    **error)
 {
-  guint64 limit = mtl_device_get_max_buffer_size (device);
+  guint64 limit = MIN (mtl_device_get_max_buffer_size (device), G_MAXSSIZE);
 
   if (size <= limit)
     return TRUE;

@@ -134,8 +134,8 @@ fail (const char  *what,
   if (errno == ETOOMANYREFS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_BUSY,
-                   "A tensor cannot be %s: processes of this user have not received the descriptors"
-                   " that it was sent before, as many as it may have open", what);
+                   "A tensor cannot be %s: as many descriptors of this user as a process may have"
+                   " open wait to be received; let the peers receive them first", what);
       return MTL_STEP_FAILED;
     }
 
