@@ -37,7 +37,7 @@ def count_programs(path):
     return n_failed
 
 
-# What XML cannot have, and programs may print.
+# XML cannot have these characters, which programs may print.
 NOT_XML = re.compile('[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]')
 
 
