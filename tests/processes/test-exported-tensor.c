@@ -804,6 +804,8 @@ test_unexport (Peers         *peers,
       mtl_tensor_proxy_fetch_layout_async (proxy, NULL, keep_result, &results[5]);
       for (int i = pick (0, 3); i > 0; i--)
         g_usleep (1000 << i);
+      if (round == 0)
+        wait_for_kept (&results[5]);
       mtl_exported_tensor_unexport (tensor, round % 2 == 0 ? peers->exporter : NULL);
       mtl_exported_tensor_unexport (tensor, NULL); /* nothing is left */
 

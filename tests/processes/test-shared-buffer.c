@@ -447,6 +447,7 @@ test_killed_owner (void)
   struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
                             .msg_controllen = sizeof control };
 
+  close (sockets[1]);
   g_assert_cmpint (recvmsg (sockets[0], &message, MSG_CMSG_CLOEXEC), ==, 1);
   memcpy (&fd, CMSG_DATA (&control.header), sizeof fd);
   g_assert_cmpint (waitpid (child, &status, 0), ==, child);
@@ -456,7 +457,6 @@ test_killed_owner (void)
   g_assert_cmpint (bytes[0] + bytes[(1 << 20) - 1], ==, 10);
   close (fd);
   close (sockets[0]);
-  close (sockets[1]);
 }
 
 int

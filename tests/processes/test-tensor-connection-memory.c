@@ -180,6 +180,7 @@ test_forked (void)
       _exit (data[0] + data[99999] == 14 ? 0 : 2);
     }
 
+  close (sockets[1]);
   g_assert_cmpint (read (sockets[0], &byte, 1), ==, 1);
   memset (data, 9, 100000);
   g_assert_cmpint (write (sockets[0], "x", 1), ==, 1);
@@ -188,7 +189,6 @@ test_forked (void)
   g_assert_cmpint (WEXITSTATUS (status), ==, 0);
   g_assert_cmpint (data[0] + data[99999], ==, 18);
   close (sockets[0]);
-  close (sockets[1]);
 }
 
 /* Parts of one file: within those that were mapped before, and beyond them. */
