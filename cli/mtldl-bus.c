@@ -90,7 +90,7 @@ find_in_nodes (Search               *self,
       const char *name = info->nodes[i]->path;
       g_autofree char *child = NULL;
 
-      if (name == NULL) /* the program did not give it one */
+      if (name == NULL || name[0] == '\0') /* it would be the same object again */
         continue;
 
       child = g_strconcat (path, path[1] != '\0' ? "/" : "", name, NULL);

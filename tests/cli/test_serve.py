@@ -33,6 +33,30 @@ print(view.get_dtype().value_nick, view.dup_bytes(None).get_data().hex())
 """
 
 
+# Shows a tensor, and says of the root that it has nodes without a name and with odd ones, too.
+ODD_NODES = """
+import sys
+
+import gi
+
+gi.require_version("Mtl", "1")
+from gi.repository import Gio, GLib, Mtl
+
+XML = '<node><interface name="org.freedesktop.DBus.Introspectable"><method name="Introspect">' \\
+      '<arg type="s" direction="out"/></method></interface></node>'
+bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+tensor = Mtl.ExportedTensor([1, 2, 3])
+tensor.export(bus, "/tensor")
+bus.register_object("/", Gio.DBusNodeInfo.new_for_xml(XML).interfaces[0],
+                    lambda *call: call[-1].return_value(GLib.Variant("(s)", (
+                        '<node><node/><node name=""/><node name="a b"/><node name="tensor"/></node>',))),
+                    None, None)
+Gio.bus_own_name_on_connection(bus, sys.argv[1], Gio.BusNameOwnerFlags.NONE,
+                               lambda *_: print("ready", flush=True), None)
+GLib.MainLoop().run()
+"""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def bus():
     daemon = subprocess.Popen(["dbus-daemon", "--session", "--nofork", "--print-address"],
@@ -134,6 +158,18 @@ def test_a_name_is_given_once(file):
     with serving(file):
         assert tells(complaint("serve", file, status=1), NAME, "--name")
     assert tells(complaint("serve", file, file, status=1), "/model/layers/0/weight")
+
+
+def test_nodes_without_a_name_are_left_out():
+    program = subprocess.Popen([sys.executable, "-c", ODD_NODES, "org.example.Odd"],
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        assert program.stdout.readline() == "ready\n"
+        assert listed("-1", "dbus:org.example.Odd") == [["/tensor"]]
+    finally:
+        program.kill()
+        program.wait()
+        program.stdout.close()
 
 
 def test_failures(tmp_path, file):
