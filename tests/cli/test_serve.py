@@ -44,12 +44,12 @@ from gi.repository import Gio, GLib, Mtl
 
 XML = '<node><interface name="org.freedesktop.DBus.Introspectable"><method name="Introspect">' \\
       '<arg type="s" direction="out"/></method></interface></node>'
+NODES = '<node><node/><node name=""/><node name="a b"/><node name="tensor"/></node>'
 bus = Gio.bus_get_sync(Gio.BusType.SESSION)
 tensor = Mtl.ExportedTensor([1, 2, 3])
 tensor.export(bus, "/tensor")
 bus.register_object("/", Gio.DBusNodeInfo.new_for_xml(XML).interfaces[0],
-                    lambda *call: call[-1].return_value(GLib.Variant("(s)", (
-                        '<node><node/><node name=""/><node name="a b"/><node name="tensor"/></node>',))),
+                    lambda *call: call[-1].return_value(GLib.Variant("(s)", (NODES,))),
                     None, None)
 Gio.bus_own_name_on_connection(bus, sys.argv[1], Gio.BusNameOwnerFlags.NONE,
                                lambda *_: print("ready", flush=True), None)
