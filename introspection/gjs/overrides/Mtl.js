@@ -1126,25 +1126,18 @@ function _watchReturned() {
 // process has about a thousand.
 const MAX_MAPPED = 256;
 
-function _noteReceived(buffer, maxViews, maxBytes) {
+function _noteReceived(mapped, maxViews, maxBytes) {
+    const buffer = mapped.get_buffer?.() ?? mapped;
+
     if (buffer.is_interprocess())
         _collector.noteReceived(buffer.get_size(), maxViews, maxBytes);
-}
-
-function _noteMappedView(view) {
-    _noteReceived(view.get_buffer(), MAX_MAPPED);
-    return view;
-}
-
-function _noteMappedBuffer(buffer) {
-    _noteReceived(buffer, MAX_MAPPED);
-    return buffer;
+    return mapped;
 }
 
 // This handler is the first, and leaves the decision to those of the program.
 function _watchOffered(tensor) {
     tensor.connect('put', (_tensor, view) => {
-        _noteMappedView(view);
+        _noteReceived(view, MAX_MAPPED);
         return false;
     });
     return tensor;
@@ -1152,16 +1145,17 @@ function _watchOffered(tensor) {
 
 function _watchReceived() {
     const receive = (result, _args, {max_views: maxViews, max_bytes: maxBytes}) => {
-        _noteReceived(result[0].get_buffer(), maxViews, maxBytes);
+        _noteReceived(result[0], maxViews, maxBytes);
         return result;
     };
+    const map = mapped => _noteReceived(mapped, MAX_MAPPED);
 
     for (const name of ['receive', 'receive_finish'])
         _wrap(Mtl.TensorConnection.prototype, name, receive);
     for (const name of ['fetch_view', 'fetch_view_finish'])
-        _wrap(Mtl.TensorProxy.prototype, name, _noteMappedView);
-    _wrap(Mtl.StridedView, 'new_from_variant_fds', _noteMappedView);
-    _wrap(Mtl.Buffer, 'new_for_fd', _noteMappedBuffer);
+        _wrap(Mtl.TensorProxy.prototype, name, map);
+    _wrap(Mtl.StridedView, 'new_from_variant_fds', map);
+    _wrap(Mtl.Buffer, 'new_for_fd', map);
     _wrap(Mtl.ExportedTensor, 'new', _watchOffered);
     _wrap(Mtl.ExportedTensor.prototype, '_init',
         (result, _args, tensor) => _watchOffered(result ?? tensor));
